@@ -1,0 +1,83 @@
+"""People. A person signs in with an e-mail address; what they may do comes from groups.
+
+1. An address is stored in lower case and belongs to one person, however it is typed.
+2. A time zone is a name from the IANA database; pages show times in it, rules never use it.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, BaseUserManager
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models.functions import Lower
+
+
+class Theme(models.TextChoices):
+    SYSTEM = "system", "As the device is set"
+    LIGHT = "light", "Light"
+    DARK = "dark", "Dark"
+
+
+def validate_time_zone(name: str) -> None:
+    """Raise ValidationError unless `name` is in the IANA time zone database."""
+    if name not in zoneinfo.available_timezones():
+        raise ValidationError("“%(name)s” is not a time zone.", params={"name": name})
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes people whose name for signing in is their e-mail address."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+        """Without a password the person can sign in only after somebody has set one."""
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
+        return self.create_user(email, password, **fields | {"is_staff": True, "is_superuser": True})
+
+    @classmethod
+    def normalize_email(cls, email: str | None) -> str:
+        return (email or "").strip().lower()
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        return self.get(email=self.normalize_email(username))
+
+
+class User(AbstractUser):
+    """Somebody who may sign in."""
+
+    username = None  # type: ignore[assignment]  # removes AbstractUser's field
+    email = models.EmailField("e-mail address", unique=True)
+    time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
+    theme = models.CharField(max_length=8, choices=Theme, default=Theme.SYSTEM)
+    is_demo = models.BooleanField(
+        default=False, help_text="Made by the demo. May sign in only while demo mode is on."
+    )
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(email=Lower("email")), name="accounts_user_email_is_lower_case"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(theme__in=Theme.values), name="accounts_user_theme_is_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def label(self) -> str:
+        """The full name, or the e-mail address of somebody who gave none."""
+        return self.get_full_name() or self.email
