@@ -1,0 +1,3 @@
+"""The project package: wiring only. Settings, addresses, the Celery app, embedded services."""
+
+from __future__ import annotations

@@ -1,0 +1,106 @@
+"""As whom the programs of the embedded PostgreSQL run: it refuses to be root.
+
+An ordinary user is that user. Root becomes the owner of the data; without data, `postgres` or
+`nobody`, whoever may enter the folders; if neither may, root under another number in a user
+namespace of its own. Permissions of folders that are not ours are never widened.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from signalbox.embedded import errors
+
+NAMESPACE = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who runs the programs; `uid` and `gid` are None if nothing has to change."""
+
+    uid: int | None = None
+    gid: int | None = None
+    prefix: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """How a program ended and what it printed, both streams together."""
+
+    status: int
+    text: str
+
+
+def run(identity: Identity, *command: str | Path, timeout: float = 90) -> Said:
+    """Run one program to its end. 124 is the status of one that took longer than `timeout` seconds.
+
+    Output goes to a file: a daemon that the program leaves behind would keep a pipe open.
+    """
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    with tempfile.TemporaryFile() as output:
+        try:
+            status = subprocess.run(  # noqa: S603  (our own programs)
+                [*identity.prefix, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd="/",
+                env=env | {"LC_ALL": "C", "TZ": "UTC"},
+                user=identity.uid,
+                group=identity.gid,
+                extra_groups=None if identity.uid is None else [],
+                timeout=timeout,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            status = 124
+        output.seek(0)
+        return Said(status=status, text=output.read().decode(errors="replace"))
+
+
+def choose(state: Path, data: Path, program: Path) -> Identity:
+    """Who runs the PostgreSQL that keeps `data`. Raises NoServerUser."""
+    if os.geteuid() != 0:
+        return Identity()
+    if data.exists():
+        owner = data.stat()
+        return Identity(uid=owner.st_uid, gid=owner.st_gid) if owner.st_uid else _namespace(program)
+    for name in ("postgres", "nobody"):
+        try:
+            user = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        candidate = Identity(uid=user.pw_uid, gid=user.pw_gid)
+        if _may_enter(candidate, state.parent, program):
+            return candidate
+    return _namespace(program)
+
+
+def own(identity: Identity, path: Path) -> None:
+    """Give `path` to whoever runs the programs."""
+    if identity.uid is not None and identity.gid is not None:
+        os.chown(path, identity.uid, identity.gid)
+
+
+def let_through(identity: Identity, state: Path) -> None:
+    """Let the group of `identity` pass through the state folder, without reading what is in it."""
+    if identity.gid is not None and state.stat().st_uid != identity.uid:
+        os.chown(state, -1, identity.gid)
+        state.chmod(0o710)
+
+
+def _may_enter(identity: Identity, folder: Path, program: Path) -> bool:
+    return run(identity, "sh", "-c", 'cd "$0" && "$1" --version', folder, program).status == 0
+
+
+def _namespace(program: Path) -> Identity:
+    inside = Identity(prefix=NAMESPACE)
+    if not shutil.which(NAMESPACE[0]) or run(inside, program, "--version").status != 0:
+        raise errors.NoServerUser
+    return inside

@@ -1,0 +1,65 @@
+"""Where the embedded services of a state folder are found. Computes addresses; starts nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+SOCKET_PATH_LIMIT = 85
+"""Longest folder in which a unix socket still has a legal name (the kernel allows 107 bytes)."""
+
+
+def sockets(state: Path) -> Path:
+    """The folder of the unix sockets: inside `state`, or the temporary directory if too long."""
+    inside = state.resolve() / "sockets"
+    if len(str(inside)) <= SOCKET_PATH_LIMIT:
+        return inside
+    digest = hashlib.sha256(str(inside).encode()).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"signalbox-{os.getuid()}-{digest}"
+
+
+def database_url(state: Path, name: str = "signalbox") -> str:
+    return f"postgres://signalbox@{quote(str(sockets(state)), safe='')}/{name}"
+
+
+def broker_url(state: Path) -> str:
+    return f"redis+socket://{sockets(state) / 'broker.sock'}"
+
+
+def secret_key(state: Path, configured: str) -> str:
+    """The configured key, or one made once for this state folder and kept there with mode 0600."""
+    if configured:
+        return configured
+    path = state / "secret-key"
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = state / f"secret-key.{os.getpid()}"
+        made.touch(mode=0o600)
+        made.write_text(secrets.token_urlsafe(50))
+        try:
+            os.link(made, path)  # fails if another process was first: then its key counts
+        except FileExistsError:
+            pass
+        finally:
+            made.unlink()
+        return path.read_text()
+
+
+def postgres(state: Path) -> Path:
+    """All of the embedded PostgreSQL except its socket; belongs to the user that runs it."""
+    return state.resolve() / "postgres"
+
+
+def broker_log(state: Path) -> Path:
+    return state.resolve() / "broker.log"
+
+
+def environment(state: Path) -> dict[str, str]:
+    """Variables that make a child process use the embedded services of `state` and nothing else."""
+    return {"SIGNALBOX_STATE": str(state.resolve()), "DATABASE_URL": "", "BROKER_URL": ""}

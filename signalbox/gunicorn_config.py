@@ -1,0 +1,29 @@
+"""How gunicorn serves Signalbox: `gunicorn -c signalbox/gunicorn_config.py`.
+
+Two processes of eight threads: persistent database connections are safe under threads, and pages
+poll, so no request lasts.
+"""
+
+from __future__ import annotations
+
+import os
+
+from django.conf import settings
+
+from signalbox.embedded import services
+
+wsgi_app = "signalbox.wsgi:application"
+bind = os.environ.get("WEB_BIND", "127.0.0.1:8000")
+worker_class = "gthread"
+workers = int(os.environ.get("WEB_PROCESSES", "2"))
+threads = int(os.environ.get("WEB_THREADS", "8"))
+timeout = 60
+graceful_timeout = 15
+keepalive = 5
+accesslog = None
+control_socket_disable = True
+
+
+def on_starting(_server: object) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "signalbox.settings")
+    services.use(settings.STATE_DIR)

@@ -1,0 +1,3 @@
+"""Commands of the project package."""
+
+from __future__ import annotations

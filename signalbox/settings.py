@@ -1,0 +1,301 @@
+"""Every setting of Signalbox. A wrong value in the environment stops the start and says which."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import unquote
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from signalbox.embedded import places
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+STATE_DIR = Path(env.str("SIGNALBOX_STATE", default=str(BASE_DIR / ".signalbox")))
+"""Where embedded services, the development key and demo data live. Never committed."""
+
+DEBUG = env.bool("DEBUG", default=False)
+DEMO = env.bool("SIGNALBOX_DEMO", default=False)
+"""Demo accounts may sign in only while this is on. Never on a machine that others can reach."""
+
+SECRET_KEY = places.secret_key(STATE_DIR, env.str("SECRET_KEY", default=""))
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+HTTPS = env.bool("SIGNALBOX_HTTPS", default=False)
+"""On behind TLS: secure cookies, HSTS, redirect. Off on a developer's machine."""
+
+INSTALLED_APPS = [
+    "signalbox.apps.SignalboxConfig",
+    "agents.apps.AgentsConfig",
+    "approvals.apps.ApprovalsConfig",
+    "ledger.apps.LedgerConfig",
+    "runs.apps.RunsConfig",
+    "audit.apps.AuditConfig",
+    "accounts.apps.AccountsConfig",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "django_htmx",
+    "template_partials",
+    "csp",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.humanize",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "signalbox.middleware.SignInEverywhere",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.TimeZone",
+    "signalbox.middleware.DomainErrors",
+]
+
+ROOT_URLCONF = "signalbox.urls"
+WSGI_APPLICATION = "signalbox.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "signalbox.context.chrome",
+            ],
+            "builtins": ["template_partials.templatetags.partials"],
+        },
+    }
+]
+
+# --- database and broker -------------------------------------------------------------------------
+
+DATABASE_URL = env.str("DATABASE_URL", default="")
+"""Empty: the embedded PostgreSQL of STATE_DIR."""
+DATABASES = {
+    "default": env.db_url_config(DATABASE_URL or places.database_url(STATE_DIR))
+    | {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
+}
+if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
+    raise ImproperlyConfigured(
+        "DATABASE_URL must be a postgres:// address (PostgreSQL 14 or newer)."
+    )
+# The folder of a unix socket is percent-encoded in the address; environ leaves it so.
+DATABASES["default"]["HOST"] = unquote(DATABASES["default"]["HOST"])
+DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
+    "options",
+    "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s",
+)
+
+BROKER_URL = env.str("BROKER_URL", default="")
+"""Empty: the embedded Valkey of STATE_DIR. The broker is a doorbell: it may lose or repeat anything."""
+CELERY_BROKER_URL = BROKER_URL or places.broker_url(STATE_DIR)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_DIRECT = True
+CELERY_TASK_DEFAULT_EXCHANGE_TYPE = "topic"
+CELERY_TASK_DEFAULT_QUEUE = "runs"
+CELERY_TASK_ROUTES = {
+    "runs.tasks.sweep": {"queue": "sweep"},
+    "audit.tasks.*": {"queue": "sweep"},
+}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 60,
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+}
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "runs.tasks.sweep",
+        "schedule": env.float("RUNS_SWEEP_SECONDS", default=2.0),
+        "options": {"expires": 10},
+    },
+    "seal": {"task": "audit.tasks.seal", "schedule": 1.0, "options": {"expires": 5}},
+}
+
+# --- people --------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "overview"
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
+MFA_TOTP_ISSUER = "Signalbox"
+
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="signalbox@localhost")
+
+# --- security ------------------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "connect-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+CSRF_FAILURE_VIEW = "signalbox.errors.csrf_failure"
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SILENCED_SYSTEM_CHECKS = (
+    [] if HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
+)
+
+# --- language, time, files -----------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+STATIC_URL = "static/"
+STATIC_ROOT = STATE_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+}
+
+# --- runs ----------------------------------------------------------------------------------------
+
+RUNS_AGENTS = [
+    {
+        "name": "refund_desk",
+        "label": "Refund desk",
+        "graph": "agents.refund_desk.graph.graph",
+        "version": "1.0",
+        "title": "Refund order {order_id}",
+    },
+    {
+        "name": "refund_workflow",
+        "label": "Refund workflow",
+        "graph": "agents.refund_workflow.workflow.refund_workflow",
+        "version": "1.0",
+        "title": "Refund order {order_id} (workflow)",
+    },
+]
+"""Every agent that may be started: see `runs.registry.Declaration` for the keys."""
+RUNS_APPROVALS = "approvals.port.Approvals"
+RUNS_LEDGER = "ledger.port.Ledger"
+RUNS_SWEEP_RULES = ["ledger.sweep.sweep", "approvals.sweep.sweep"]
+RUNS_LEASE = timedelta(seconds=env.float("RUNS_LEASE_SECONDS", default=30.0))
+RUNS_HEARTBEAT = timedelta(seconds=env.float("RUNS_HEARTBEAT_SECONDS", default=5.0))
+RUNS_LEASE_MARGIN = timedelta(seconds=env.float("RUNS_LEASE_MARGIN_SECONDS", default=3.0))
+"""A driver stops starting effects this long before its lease ends by its own clock."""
+RUNS_CRASH_LIMIT = env.int("RUNS_CRASH_LIMIT", default=5)
+"""Lost attempts in a row at one head before the run is parked as a crash loop."""
+RUNS_TRIES = env.int("RUNS_TRIES", default=4)
+"""Attempts at one head for errors that may pass by themselves."""
+RUNS_BACKOFF = timedelta(seconds=env.float("RUNS_BACKOFF_SECONDS", default=2.0))
+RUNS_BACKOFF_CAP = timedelta(seconds=env.float("RUNS_BACKOFF_CAP_SECONDS", default=300.0))
+RUNS_STALL_AFTER = timedelta(seconds=env.float("RUNS_STALL_AFTER_SECONDS", default=600.0))
+RUNS_RECURSION_LIMIT = env.int("RUNS_RECURSION_LIMIT", default=100)
+RUNS_INPUT_LIMIT = 256 * 1024
+
+# --- ledger --------------------------------------------------------------------------------------
+
+LEDGER_PERMITS = "approvals.permits.Permits"
+LEDGER_CALL_TIMEOUT = timedelta(seconds=env.float("LEDGER_CALL_TIMEOUT_SECONDS", default=20.0))
+LEDGER_TRIES = env.int("LEDGER_TRIES", default=4)
+LEDGER_BACKOFF = timedelta(seconds=env.float("LEDGER_BACKOFF_SECONDS", default=1.0))
+LEDGER_RESULT_LIMIT = 64 * 1024
+
+# --- approvals -----------------------------------------------------------------------------------
+
+APPROVALS_POLICIES = [
+    {
+        "name": "refunds",
+        "agent": "refund_*",
+        "group": "finance",
+        "four_eyes": True,
+        "quorum": 1,
+        "deadline": timedelta(hours=24),
+        "on_deadline": "reject",
+    },
+]
+"""First match wins: see `approvals.policy.Policy` for the keys. No match: APPROVALS_DEFAULT."""
+APPROVALS_DEFAULT = {
+    "name": "default",
+    "group": "approver",
+    "four_eyes": True,
+    "quorum": 1,
+    "deadline": timedelta(hours=24),
+    "on_deadline": "reject",
+}
+APPROVALS_ROUNDS = env.int("APPROVALS_ROUNDS", default=5)
+
+# --- example provider ----------------------------------------------------------------------------
+
+FAKEPAY_URL = env.str("FAKEPAY_URL", default="http://127.0.0.1:8940")
+REFUND_MODEL = env.str("REFUND_MODEL", default="")
+"""Empty: the scripted chat model. Otherwise a name that LangChain's init_chat_model understands."""
