@@ -98,9 +98,7 @@ DATABASES = {
     | {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
 }
 if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
-    raise ImproperlyConfigured(
-        "DATABASE_URL must be a postgres:// address (PostgreSQL 14 or newer)."
-    )
+    raise ImproperlyConfigured("DATABASE_URL must be a postgres:// address (PostgreSQL 14+).")
 # The folder of a unix socket is percent-encoded in the address; environ leaves it so.
 DATABASES["default"]["HOST"] = unquote(DATABASES["default"]["HOST"])
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
@@ -109,7 +107,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
 )
 
 BROKER_URL = env.str("BROKER_URL", default="")
-"""Empty: the embedded Valkey of STATE_DIR. The broker is a doorbell: it may lose or repeat anything."""
+"""Empty: the embedded Valkey of STATE_DIR. The broker is a doorbell: it may lose or repeat."""
 CELERY_BROKER_URL = BROKER_URL or places.broker_url(STATE_DIR)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

@@ -13,10 +13,8 @@ from signalbox.embedded import errors, places, postgres, services, valkey
 
 
 class Command(BaseCommand):
-    help = (
-        "Start the embedded services and hold them until Ctrl-C (up), or say how they are (status)."
-    )
-    requires_system_checks = []
+    help = "Hold the embedded services until Ctrl-C (up), or say how they are (status)."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["up", "status"])
