@@ -1,0 +1,345 @@
+"""One text for one value: canonical JSON, digests of it, and a form that anybody can store and read.
+
+1. `dumps` and `digest` are strict: RFC 8785 or `NotCanonical`, which says where and what to do.
+2. `visible` never refuses: whatever a graph hands over becomes JSON that PostgreSQL's jsonb stores
+   and gives back unchanged, so that the digest of what was written is the digest of what is read.
+3. `fingerprint` tells any two values apart that a reader could take for different ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import math
+import re
+import types
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Set
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import TypeAlias
+
+import rfc8785
+
+from audit.errors import NotCanonical
+
+__all__ = ["Json", "NotCanonical", "digest", "dumps", "fingerprint", "text", "visible"]
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+
+SAFE_INTEGER = 2**53 - 1
+"""The largest integer that every reader of JSON understands the same."""
+DEPTH = 100
+"""Levels of nesting that are shown and compared."""
+VALUES = 500_000
+"""Values in one tree that are shown and compared: a bound on work, not on honest payloads."""
+LONGEST_REPR = 2000
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def dumps(value: object) -> bytes:
+    """The RFC 8785 text of plain JSON values. Tuples count as arrays, 1.0 is written as 1.
+
+    Raises NotCanonical for everything that JSON readers do not agree on: NaN, Infinity, integers
+    beyond 2**53 - 1, lone surrogates, keys that are no text, and any other type. Callers convert.
+    """
+    try:
+        return rfc8785.dumps(value)  # type: ignore[arg-type]  # refuses other types itself
+    except (ValueError, RecursionError) as error:
+        _locate(value, "$", DEPTH)
+        raise NotCanonical("$", f"{error}; pass it as text") from error
+
+
+def digest(value: object) -> str:
+    """Hex SHA-256 of `dumps(value)`; raises what that raises."""
+    return hashlib.sha256(dumps(value)).hexdigest()
+
+
+def _locate(value: object, path: str, depth: int) -> None:
+    """Raise NotCanonical for the first offender in `value`, if there is one."""
+    problem = ""
+    if depth == 0:
+        problem = f"nested deeper than {DEPTH} levels"
+    elif isinstance(value, bool) or value is None:
+        return
+    elif isinstance(value, int):
+        if abs(value) > SAFE_INTEGER:
+            problem = "integer beyond 2**53 - 1"
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            problem = f"{value} is not a JSON number"
+    elif isinstance(value, str):
+        if _has_surrogate(value):
+            problem = "text with a lone surrogate"
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            _locate(item, f"{path}[{index}]", depth - 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise NotCanonical(path, f"key {key!r} is no text; pass it as text")
+            if _has_surrogate(key):
+                raise NotCanonical(path, f"key {key!r} has a lone surrogate; pass it as text")
+            _locate(item, f"{path}.{key}", depth - 1)
+    else:
+        problem = f"{type(value).__name__} is not a JSON type"
+    if problem:
+        raise NotCanonical(path[:LONGEST_REPR], f"{problem}; pass it as text")
+
+
+def _has_surrogate(value: str) -> bool:
+    return _SURROGATE.search(value) is not None
+
+
+def text(value: str) -> str:
+    r"""`value` as PostgreSQL can store it: NUL becomes `\u{0}`, a lone surrogate `\u{D800}`."""
+    return _UNSTORABLE.sub(lambda found: rf"\u{{{ord(found[0]):X}}}", value)
+
+
+def visible(value: object) -> Json:
+    """`value` as plain JSON that jsonb stores and returns unchanged and `digest` accepts.
+
+    Never raises. Numbers that JSON readers do not agree on become text; dataclasses and models
+    become objects of their fields, sets sorted arrays, bytes `0x...`; unknown objects their `repr`,
+    cut at 2000 characters. A cycle, and what lies too deep or is too much, is named in its place.
+    """
+    return _Shown().of(value, ())
+
+
+class _Shown:
+    """One walk through one value."""
+
+    def __init__(self) -> None:
+        self.left = VALUES
+
+    def of(self, value: object, above: tuple[int, ...]) -> Json:
+        try:
+            return self._of(value, above)
+        except Exception:  # user code runs here: properties, iterators, __repr__
+            return _repr(value)
+
+    def _of(self, value: object, above: tuple[int, ...]) -> Json:
+        self.left -= 1
+        if self.left < 0:
+            return "… (too many values to show)"
+        plain = _plain(value)
+        if plain is not _NOT_PLAIN:
+            return plain  # type: ignore[return-value]  # the sentinel is ruled out
+        if id(value) in above:
+            return "… (contains itself)"
+        if len(above) >= DEPTH:
+            return "… (nested too deep to show)"
+        above = (*above, id(value))
+        fields = _fields(value)
+        if fields is not None:
+            return self._object(fields.items(), above)
+        if isinstance(value, Mapping):
+            return self._object(value.items(), above)
+        if isinstance(value, (list, tuple)):
+            return [self.of(item, above) for item in value]
+        if isinstance(value, Set):
+            return sorted((self.of(item, above) for item in value), key=rfc8785.dumps)
+        return _repr(value)
+
+    def _object(self, items: Iterable[tuple[object, object]], above: tuple[int, ...]) -> Json:
+        shown: dict[str, Json] = {}
+        for key, item in items:
+            if self.left < 0:
+                shown["…"] = "(too many values to show)"
+                break
+            name = text(key) if isinstance(key, str) else _key(self.of(key, above))
+            while name in shown:
+                name += "′"
+            shown[name] = self.of(item, above)
+        return shown
+
+
+_NOT_PLAIN = object()
+
+
+def _plain(value: object) -> object:
+    """JSON for a value without parts, or `_NOT_PLAIN`."""
+    if isinstance(value, enum.Enum):
+        return _plain(value.value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return text(str.__str__(value))
+    if isinstance(value, int):
+        return int(value) if abs(value) <= SAFE_INTEGER else _big(int(value))
+    if isinstance(value, float):
+        return _number(float(value))
+    for kinds, show in _TEXTS:
+        if isinstance(value, kinds):
+            return _cut(show(value))
+    return _NOT_PLAIN
+
+
+def _number(value: float) -> Json:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    # jsonb keeps numerics: beyond 2**53 a float comes back as an integer that has no canonical form.
+    return value if abs(value) <= SAFE_INTEGER else repr(value)
+
+
+def _big(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python refuses to write out integers of more than 4300 digits
+        return _cut(hex(value))
+
+
+def _isoformat(value: object) -> str:
+    return value.isoformat()  # type: ignore[attr-defined, no-any-return]  # see _TEXTS
+
+
+def _bytes(value: object) -> str:
+    return "0x" + bytes(value).hex()  # type: ignore[call-overload]  # see _TEXTS
+
+
+_TEXTS: tuple[tuple[tuple[type, ...], Callable[[object], str]], ...] = (
+    ((datetime, date, time), _isoformat),
+    ((timedelta, Decimal, uuid.UUID), str),
+    ((bytes, bytearray, memoryview), _bytes),
+)
+
+
+def _fields(value: object) -> dict[str, object] | None:
+    """The fields of a dataclass instance or a pydantic model, else None."""
+    if isinstance(value, type):
+        return None
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if hasattr(type(value), "__pydantic_fields__"):
+        return {**vars(value), **(getattr(value, "__pydantic_extra__", None) or {})}
+    return None
+
+
+def _key(shown: Json) -> str:
+    return shown if isinstance(shown, str) else rfc8785.dumps(shown).decode()
+
+
+def _repr(value: object) -> str:
+    try:
+        return text(_cut(repr(value)))
+    except Exception:  # a broken __repr__ must not hide the rest
+        return f"<{type(value).__name__} that cannot be shown>"
+
+
+def _cut(shown: str) -> str:
+    return shown if len(shown) <= LONGEST_REPR else shown[:LONGEST_REPR] + "…"
+
+
+def fingerprint(value: object) -> str:
+    r"""A hex SHA-256 that is the same for equal values and different for any two others.
+
+    Equal means: as RFC 8785 writes them, so 1 and 1.0 are the same number and so are 0 and -0.0,
+    a tuple is a list, because checkpoints give it back as one, and a subclass of dict, str, int or
+    float is what it extends. Everything else that could be
+    mistaken differs: NaN and "NaN", 1 and "1" and True, 10**20 and its digits, NUL and `\u{0}`,
+    Decimal("1.0") and Decimal("1.00"), an object and the mapping of its fields.
+
+    Raises NotCanonical for what cannot be compared soundly: deeper than 100 levels, cycles, more
+    than 500,000 values, and objects that have neither parts nor a stable name.
+    """
+    return digest(_Tagged().of(value, "$", DEPTH))
+
+
+class _Tagged:
+    """One walk through one value; every array in the result starts with a tag or is tagged itself."""
+
+    def __init__(self) -> None:
+        self.left = VALUES
+
+    def of(self, value: object, path: str, depth: int) -> Json:
+        self.left -= 1
+        if self.left < 0:
+            raise NotCanonical("$", f"more than {VALUES} values; pass a digest of it as text")
+        if depth == 0:
+            raise NotCanonical(
+                path[:LONGEST_REPR], f"nested deeper than {DEPTH} levels; pass it as text"
+            )
+        if isinstance(value, enum.Enum):
+            return ["enum", _name(type(value)), self.of(value.value, path, depth - 1)]
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return _tagged_text(str.__str__(value))
+        if isinstance(value, (int, float)):
+            return _tagged_number(value)
+        if isinstance(value, (list, tuple)):
+            return ["list", *self._items(value, path, depth)]
+        if isinstance(value, dict):
+            return self._object(value, path, depth)
+        return self._other(value, path, depth)
+
+    def _items(self, items: Iterable[object], path: str, depth: int) -> list[Json]:
+        return [self.of(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(items)]
+
+    def _object(self, value: Mapping[object, object], path: str, depth: int) -> Json:
+        """An object when all keys are ordinary text, else an array of pairs."""
+        pairs = [
+            (self.of(key, path, depth - 1), self.of(item, f"{path}.{key!s:.40}", depth - 1))
+            for key, item in value.items()
+        ]
+        if all(isinstance(key, str) for key, _ in pairs):
+            return {str(key): item for key, item in pairs}
+        return ["pairs", *sorted(([key, item] for key, item in pairs), key=rfc8785.dumps)]
+
+    def _other(self, value: object, path: str, depth: int) -> Json:
+        if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+            return ["name", _place(value, path)]
+        for kinds, show in _TEXTS:
+            if isinstance(value, kinds):
+                return ["text", _name(type(value)), show(value)]
+        kind = _name(type(value))
+        fields = _fields(value)
+        if fields is not None:
+            return ["fields", kind, self._object({**fields}, path, depth)]
+        if isinstance(value, Mapping):
+            return ["mapping", kind, self._object({**value}, path, depth)]
+        if isinstance(value, Set):
+            return ["set", kind, *sorted(self._items(value, path, depth), key=rfc8785.dumps)]
+        return ["object", kind, *self._items(_reduced(value, path), path, depth)]
+
+
+def _tagged_text(value: str) -> Json:
+    if not _has_surrogate(value):
+        return value
+    return ["surrogates", value.encode("utf-16-be", "surrogatepass").hex()]
+
+
+def _tagged_number(value: float) -> Json:
+    if isinstance(value, int):
+        return int(value) if abs(value) <= SAFE_INTEGER else ["int", hex(value)]
+    return float(value) if math.isfinite(value) else ["float", repr(float(value))]
+
+
+def _name(value: object) -> str:
+    return text(f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}")
+
+
+def _place(value: object, path: str) -> str:
+    """Where a class or a function is found; NotCanonical if others could have the same name."""
+    name = _name(value)
+    if "<" in name:
+        raise NotCanonical(path[:LONGEST_REPR], f"{name} has no name of its own; pass it as text")
+    return name
+
+
+def _reduced(value: object, path: str) -> list[object]:
+    """What pickle would need to build `value` again."""
+    try:
+        reduced = value.__reduce_ex__(2)
+    except Exception as error:  # user code runs here
+        raise NotCanonical(
+            path[:LONGEST_REPR], f"{type(value).__name__} cannot be compared; pass it as text"
+        ) from error
+    if isinstance(reduced, str):
+        return [reduced]
+    return [part if index < 3 or part is None else list(part) for index, part in enumerate(reduced)]

@@ -1,0 +1,29 @@
+"""Every error of the audit app. The docstring is the message an operator reads."""
+
+from __future__ import annotations
+
+
+class AuditError(Exception):
+    """Something went wrong with the audit log. Look at the server's log."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+
+
+class NotCanonical(AuditError):
+    """A value has no canonical JSON form (RFC 8785). Pass it as text."""
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(f"{path}: {what}.")
+        self.path = path
+        self.what = what
+
+
+class UnknownVerb(AuditError):
+    """The audit log does not know this verb. Add it to `audit.verbs.VERBS`."""
+
+    def __init__(self, verb: str) -> None:
+        super().__init__(
+            f"The audit log does not know the verb {verb!r}. Add it to `audit.verbs.VERBS`."
+        )
+        self.verb = verb

@@ -1,0 +1,143 @@
+"""What the audit log can say happened. One table; pages, filters and `record` read it.
+
+An app that records something new adds its verb here, in the group of the thing it happened to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """How one verb is shown."""
+
+    label: str
+    sentence: str
+    tone: str
+    icon: str
+
+
+TONES = ("neutral", "info", "human", "ok", "warn", "bad")
+
+
+def _verb(label: str, sentence: str, tone: str, icon: str) -> Verb:
+    return Verb(label=label, sentence=sentence, tone=tone, icon=icon)
+
+
+VERBS: Mapping[str, Verb] = MappingProxyType(
+    {
+        "run.started": _verb("Started", "The run was accepted and queued.", "info", "play"),
+        "run.start_refused": _verb("Start refused", "The run was not accepted.", "bad", "slash"),
+        "run.waiting": _verb("Waiting", "The run waits for a person.", "human", "person"),
+        "run.parked": _verb("Parked", "The run stopped; an operator must look.", "warn", "hand"),
+        "run.finished": _verb("Finished", "The run ended with its output.", "ok", "check"),
+        "run.failed": _verb("Failed", "The run ended with an error.", "bad", "cross"),
+        "run.cancel_asked": _verb("Cancel asked", "The run was asked to end.", "warn", "slash"),
+        "run.cancel_refused": _verb("Cancel refused", "The run was not cancelled.", "bad", "slash"),
+        "run.cancelled": _verb(
+            "Cancelled", "The run ended because it was asked to.", "neutral", "slash"
+        ),
+        "run.force_resumed": _verb(
+            "Force resumed", "The run was sent on although a rule had stopped it.", "warn", "hand"
+        ),
+        "run.force_resume_refused": _verb(
+            "Force resume refused", "The run was not sent on.", "bad", "slash"
+        ),
+        "run.retried": _verb("Retried", "The run was told to try again now.", "info", "retry"),
+        "run.retry_refused": _verb("Retry refused", "The run was not tried again.", "bad", "slash"),
+        "run.ask_again": _verb(
+            "Asked again",
+            "A bad answer was taken back and the question put again.",
+            "warn",
+            "retry",
+        ),
+        "run.ask_again_refused": _verb(
+            "Ask again refused", "The answer was not taken back.", "bad", "slash"
+        ),
+        "run.taken_over": _verb(
+            "Taken over",
+            "Another worker took the run from one that had gone quiet.",
+            "warn",
+            "swap",
+        ),
+        "stop.set": _verb("Stop set", "An emergency stop was switched on.", "bad", "hand"),
+        "stop.lifted": _verb("Stop lifted", "An emergency stop was switched off.", "ok", "check"),
+        "stop.refused": _verb(
+            "Stop refused", "The emergency stop was not changed.", "bad", "slash"
+        ),
+        "request.opened": _verb("Asked", "A group was asked to decide.", "human", "person"),
+        "request.superseded": _verb(
+            "Superseded",
+            "What was asked changed, so votes on it no longer count.",
+            "neutral",
+            "swap",
+        ),
+        "request.withdrawn": _verb(
+            "Withdrawn", "The question was taken back unanswered.", "neutral", "slash"
+        ),
+        "request.expired": _verb("Expired", "Nobody decided in time.", "warn", "hourglass"),
+        "request.escalated": _verb("Escalated", "More people were asked.", "warn", "person"),
+        "decision.voted": _verb(
+            "Voted", "One person of several gave a verdict.", "human", "person"
+        ),
+        "decision.made": _verb("Decided", "The question was answered.", "ok", "check"),
+        "decision.refused": _verb(
+            "Decision refused", "A verdict was not accepted.", "bad", "slash"
+        ),
+        "decision.delivered": _verb(
+            "Took effect", "The run has acted on the answer.", "ok", "check"
+        ),
+        "decision.not_delivered": _verb(
+            "Not delivered", "The answer never reached the run.", "warn", "triangle"
+        ),
+        "effect.in_doubt": _verb(
+            "In doubt", "A call was started and nobody heard how it ended.", "warn", "triangle"
+        ),
+        "effect.settled": _verb("Settled", "A person said how a call ended.", "human", "hand"),
+        "effect.settle_refused": _verb(
+            "Settling refused", "How the call ended was not changed.", "bad", "slash"
+        ),
+        "effect.duplicate": _verb(
+            "Happened twice", "A second success was reported for one effect.", "bad", "triangle"
+        ),
+        "effect.conflict": _verb(
+            "Conflict", "The key of an effect came back with other arguments.", "bad", "triangle"
+        ),
+        "effect.refused": _verb("Effect refused", "The ledger sent nothing.", "bad", "slash"),
+        "message.retried": _verb(
+            "Message retried", "A message given up was queued again.", "info", "retry"
+        ),
+        "message.retry_refused": _verb(
+            "Message retry refused", "The message was not queued again.", "bad", "slash"
+        ),
+        "person.signed_in": _verb("Signed in", "A person signed in.", "neutral", "person"),
+        "person.signed_out": _verb("Signed out", "A person signed out.", "neutral", "person"),
+        "person.sign_in_failed": _verb("Sign-in failed", "A sign-in was refused.", "warn", "slash"),
+        "person.reauthenticated": _verb(
+            "Confirmed identity", "A person proved again who they are.", "neutral", "lock"
+        ),
+        "person.changed": _verb(
+            "Person changed", "An account, its groups or its rights were changed.", "warn", "person"
+        ),
+        "policy.changed": _verb(
+            "Policy changed", "A policy in force is not what it was.", "warn", "lock"
+        ),
+        "payload.viewed": _verb(
+            "Payload viewed",
+            "A person looked at values that are hidden otherwise.",
+            "neutral",
+            "eye",
+        ),
+        "payload.view_refused": _verb(
+            "Payload view refused", "Hidden values stayed hidden.", "bad", "slash"
+        ),
+        "export.made": _verb("Exported", "A copy of records was taken out.", "neutral", "download"),
+        "export.refused": _verb("Export refused", "No copy was made.", "bad", "slash"),
+        "audit.verified": _verb(
+            "Audit verified", "The audit log was checked against its seals.", "neutral", "lock"
+        ),
+    }
+)
