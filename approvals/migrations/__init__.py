@@ -1,0 +1,3 @@
+"""Migrations of this app."""
+
+from __future__ import annotations

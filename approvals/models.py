@@ -1,0 +1,160 @@
+"""What people were asked and what they decided.
+
+1. A request is one question of one run, as it was shown: payload, digest, policy as of then.
+   Unique on (run, interrupt, checkpoint, round); at most one is open per interrupt.
+2. A request always has a deadline.
+3. A vote is one person's word on one request. A decision is the one verdict; nothing else ever
+   becomes an answer.
+4. The decision row is the only durable record of an answer: LangGraph forgets a keyed answer when
+   the process dies inside the node. It is delivered again until it has taken effect.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from approvals import status
+from runs.models import Run, new_id
+
+
+class Request(models.Model):
+    """One question to a group of people."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="requests")
+    interrupt_id = models.CharField(max_length=64)
+    checkpoint_ns = models.CharField(max_length=500, blank=True, default="")
+    checkpoint_id = models.CharField(max_length=64)
+    """Of the head when it was opened."""
+    round = models.IntegerField(default=1)
+    node = models.CharField(max_length=200, blank=True, default="")
+    askers = models.JSONField()
+    """[[namespace, checkpoint id, task id, answers held], ...]: see `runs.heads.Asker`."""
+    shape = models.CharField(max_length=20)
+    """Which kind of payload it is: see `approvals.shapes`."""
+    payload = models.JSONField()
+    """As shown; characters that PostgreSQL cannot store are made visible."""
+    digest = models.CharField(max_length=64)
+    """Fingerprint of the payload as the agent raised it."""
+    title = models.CharField(max_length=300)
+    tool = models.CharField(max_length=200, blank=True, default="")
+    args_hash = models.CharField(max_length=64, blank=True, default="")
+    """Of the effect that an approval permits; only our own `ask()` earns a permit."""
+    policy = models.JSONField()
+    """The policy as of then: see `approvals.policy.Policy`."""
+    group = models.CharField(max_length=150)
+    deadline = models.DateTimeField()
+    status = models.CharField(
+        max_length=10, choices=status.Status.choices, default=status.Status.PENDING
+    )
+    replaced_by = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaces"
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    closed_at = models.DateTimeField(null=True, blank=True)
+    close_reason = models.CharField(max_length=300, blank=True, default="")
+
+    class Meta:
+        default_permissions = ("view",)
+        permissions = (("decide_request", "Can decide requests that a policy gives them"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("run", "interrupt_id", "checkpoint_id", "round"),
+                name="approvals_request_once_per_round",
+            ),
+            models.UniqueConstraint(
+                fields=("run", "interrupt_id"),
+                condition=Q(status=status.Status.PENDING),
+                name="approvals_request_one_open",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("deadline",),
+                name="approvals_request_open",
+                condition=Q(status=status.Status.PENDING),
+            ),
+            models.Index(fields=("group", "status", "deadline"), name="approvals_request_by_group"),
+            models.Index(fields=("-created_at", "-id"), name="approvals_request_newest"),
+        )
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Vote(models.Model):
+    """One person's word on one request, bound to what was shown to that person."""
+
+    request = models.ForeignKey(Request, on_delete=models.PROTECT, related_name="votes")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="votes"
+    )
+    verdict = models.CharField(max_length=10, choices=status.Verdict.choices)
+    value = models.JSONField(null=True, blank=True)
+    comment = models.TextField(blank=True, default="")
+    digest = models.CharField(max_length=64)
+    token = models.CharField(max_length=64)
+    """Of the form that was posted: the same token of this user again is the same vote."""
+    authenticated_at = models.DateTimeField(null=True, blank=True)
+    entry = models.CharField(max_length=20)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(fields=("request", "user"), name="approvals_vote_one_each"),
+            models.UniqueConstraint(fields=("user", "token"), name="approvals_vote_token"),
+            models.CheckConstraint(
+                name="approvals_vote_by_a_person",
+                condition=~Q(verdict=status.Verdict.EXPIRED),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.verdict}"
+
+
+class Decision(models.Model):
+    """The one verdict on a request, and how far it has come into the run."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    request = models.OneToOneField(Request, on_delete=models.PROTECT, related_name="decision")
+    verdict = models.CharField(max_length=10, choices=status.Verdict.choices)
+    value = models.JSONField(null=True, blank=True)
+    comment = models.TextField(blank=True, default="")
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="decisions",
+    )
+    """Whose word completed the quorum; empty when the deadline decided."""
+    decider = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64)
+    answer = models.JSONField()
+    """Exactly what the interrupted node receives."""
+    at = models.DateTimeField(db_default=Now())
+    delivery = models.CharField(
+        max_length=14, choices=status.Delivery.choices, default=status.Delivery.RECORDED
+    )
+    delivery_detail = models.CharField(max_length=300, blank=True, default="")
+    deliveries = models.IntegerField(default=0)
+    """How often it was handed to LangGraph."""
+    delivered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        default_permissions = ()
+        indexes = (
+            models.Index(
+                fields=("at",),
+                name="approvals_decision_under_way",
+                condition=Q(delivery__in=("recorded", "delivering")),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.verdict} by {self.decider}"

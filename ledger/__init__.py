@@ -1,0 +1,3 @@
+"""What was done to the outside world, and whether it may be done again."""
+
+from __future__ import annotations

@@ -1,0 +1,184 @@
+"""What was done to the outside world.
+
+1. One row per idempotency key; the key is the primary key. Same key, other arguments: a conflict.
+2. An attempt is committed as started before the call leaves this process. Whatever happens to the
+   process, the row says that a call may have gone out.
+3. Reserving is an intention and fenced. Recording what happened is a fact and never refused.
+4. No timer frees an effect that is in doubt.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from ledger import status
+from runs.models import Run, new_id
+
+
+class Idempotency(models.TextChoices):
+    """Who prevents a second performance of a tool's call."""
+
+    PROVIDER = "provider", "The provider deduplicates by key"
+    LOOKUP = "lookup", "The provider can be asked whether it happened"
+    LEDGER = "ledger", "The ledger is the only guard"
+
+
+class Effect(models.Model):
+    """One thing that changes the outside world, at most once per key."""
+
+    idempotency_key = models.CharField(primary_key=True, max_length=500)
+    uid = models.UUIDField(unique=True, default=new_id, editable=False)
+    """The id in addresses and logs."""
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="effects")
+    step = models.CharField(max_length=300)
+    """`{node}@{task_id}`, plus the tool call where there is one."""
+    tool = models.CharField(max_length=200)
+    idempotency = models.CharField(max_length=10, choices=Idempotency.choices)
+    args = models.JSONField()
+    args_hash = models.CharField(max_length=64)
+    status = models.CharField(
+        max_length=10, choices=status.Status.choices, default=status.Status.PENDING
+    )
+    provider_ref = models.CharField(max_length=300, blank=True, default="")
+    result = models.JSONField(null=True, blank=True)
+    error = models.TextField(blank=True, default="")
+    attempts = models.IntegerField(default=0)
+    """Calls started so far."""
+    provider_key = models.CharField(max_length=520)
+    """What the provider gets as its key; `key#2` after a definite refusal."""
+    retry_allowed = models.BooleanField(default=False)
+    """A person allowed one more attempt; consumed when it is reserved."""
+    retry_at = models.DateTimeField(null=True, blank=True)
+    permit = models.UUIDField(null=True, blank=True, unique=True)
+    """The decision that allowed it, where a permit is needed; one permit, one effect."""
+    fence = models.BigIntegerField()
+    """Of the driver that reserved it last."""
+    settled_by = models.CharField(max_length=200, blank=True, default="")
+    settle_reason = models.TextField(blank=True, default="")
+    settled_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    first_started_at = models.DateTimeField(null=True, blank=True)
+    """Start of the first call under the present provider key; the provider's window counts from here."""
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "effects"
+        default_permissions = ("view",)
+        permissions = (("settle_effect", "Can settle an effect in doubt"),)
+        indexes = (
+            models.Index(fields=("run", "created_at"), name="effects_by_run"),
+            models.Index(fields=("-updated_at", "-uid"), name="effects_newest"),
+            models.Index(fields=("status", "-updated_at", "-uid"), name="effects_by_status"),
+            models.Index(
+                fields=("run",),
+                name="effects_in_doubt",
+                condition=Q(status=status.Status.IN_DOUBT),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.uid}"
+
+
+class EffectAttempt(models.Model):
+    """One call (or what a look-up said about it)."""
+
+    effect = models.ForeignKey(
+        Effect, on_delete=models.PROTECT, related_name="calls", db_column="idempotency_key"
+    )
+    number = models.IntegerField()
+    provider_key = models.CharField(max_length=520)
+    fence = models.BigIntegerField()
+    holder = models.CharField(max_length=200)
+    token = models.UUIDField(default=uuid.uuid4, unique=True)
+    """Guards the facts of this attempt: only who started it knows it."""
+    started_at = models.DateTimeField(db_default=Now())
+    timeout_at = models.DateTimeField()
+    """The call has ended by then, one way or another, unless its process is frozen."""
+    ended_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(
+        max_length=10, choices=status.Outcome.choices, default=status.Outcome.OPEN
+    )
+    http_status = models.IntegerField(null=True, blank=True)
+    provider_ref = models.CharField(max_length=300, blank=True, default="")
+    response = models.JSONField(null=True, blank=True)
+    error = models.TextField(blank=True, default="")
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(fields=("effect", "number"), name="ledger_attempt_number"),
+            models.UniqueConstraint(
+                fields=("effect",),
+                condition=Q(outcome=status.Outcome.OPEN),
+                name="ledger_attempt_one_open",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("started_at",),
+                name="ledger_attempt_open",
+                condition=Q(outcome=status.Outcome.OPEN),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.effect_id} call {self.number}"
+
+
+class Incident(models.Model):
+    """Something that must not happen did, or may have: a person has to look."""
+
+    class Kind(models.TextChoices):
+        DUPLICATE = "duplicate", "A second success for one effect"
+        CONFLICT = "conflict", "Same key, other arguments"
+
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="incidents")
+    effect = models.ForeignKey(Effect, on_delete=models.PROTECT, related_name="incidents")
+    facts = models.JSONField(default=dict)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.effect_id}"
+
+
+class Stop(models.Model):
+    """An emergency stop: no effect is started while it is on."""
+
+    class Scope(models.TextChoices):
+        EVERYTHING = "everything", "Everything"
+        AGENT = "agent", "One agent"
+        TOOL = "tool", "One tool"
+
+    scope = models.CharField(max_length=12, choices=Scope.choices)
+    name = models.CharField(max_length=200, blank=True, default="")
+    reason = models.TextField()
+    set_by = models.CharField(max_length=200)
+    set_by_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    set_at = models.DateTimeField(db_default=Now())
+    lifted_by = models.CharField(max_length=200, blank=True, default="")
+    lifted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(
+                fields=("scope", "name"),
+                condition=Q(lifted_at__isnull=True),
+                name="ledger_stop_one_on",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.name}".strip()

@@ -1,0 +1,121 @@
+"""The states of an effect and of its attempts: one table each, read by code, pages and docs."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from runs.status import State
+
+
+class Status(models.TextChoices):
+    PENDING = "pending", "Pending"
+    SENT = "sent", "Sent"
+    CONFIRMED = "confirmed", "Confirmed"
+    FAILED = "failed", "Failed"
+    IN_DOUBT = "in_doubt", "In doubt"
+
+
+DONE = (Status.SENT, Status.CONFIRMED)
+
+STATES: dict[str, State] = {
+    state.value: state
+    for state in (
+        State(
+            value=Status.PENDING,
+            label="Pending",
+            tone="neutral",
+            icon="clock",
+            sentence="Reserved; it has not been performed yet.",
+            next=(Status.SENT, Status.CONFIRMED, Status.FAILED, Status.IN_DOUBT),
+        ),
+        State(
+            value=Status.SENT,
+            label="Sent",
+            tone="ok",
+            icon="check",
+            sentence="The provider answered that it is done.",
+            next=(Status.CONFIRMED,),
+        ),
+        State(
+            value=Status.CONFIRMED,
+            label="Confirmed",
+            tone="ok",
+            icon="check-double",
+            sentence="Done, and confirmed by a second source: a look-up or a person.",
+        ),
+        State(
+            value=Status.FAILED,
+            label="Failed",
+            tone="bad",
+            icon="cross",
+            sentence="Refused for certain: nothing happened outside.",
+            next=(Status.PENDING, Status.SENT, Status.CONFIRMED),
+        ),
+        State(
+            value=Status.IN_DOUBT,
+            label="In doubt",
+            tone="warn",
+            icon="triangle",
+            sentence=(
+                "A call was started and nobody heard how it ended."
+                " Nothing is sent again until somebody settles it."
+            ),
+            next=(Status.PENDING, Status.SENT, Status.CONFIRMED, Status.FAILED),
+        ),
+    )
+}
+CALLING = State(
+    value="calling",
+    label="Calling",
+    tone="info",
+    icon="arc",
+    sentence="A call to the provider is going on.",
+)
+"""Overlay of `pending` while an attempt is open."""
+
+
+class Outcome(models.TextChoices):
+    """How one attempt of an effect ended."""
+
+    OPEN = "open", "Calling"
+    SUCCEEDED = "succeeded", "Succeeded"
+    REFUSED = "refused", "Refused for certain"
+    RETRYABLE = "retryable", "Refused for now"
+    UNKNOWN = "unknown", "Unknown"
+    ABSENT = "absent", "Looked up: did not happen"
+
+
+OUTCOMES: dict[str, State] = {
+    Outcome.OPEN: CALLING,
+    Outcome.SUCCEEDED: State(
+        value="succeeded", label="Succeeded", tone="ok", icon="check", sentence="It happened."
+    ),
+    Outcome.REFUSED: State(
+        value="refused",
+        label="Refused",
+        tone="bad",
+        icon="cross",
+        sentence="The provider refused for certain; nothing happened.",
+    ),
+    Outcome.RETRYABLE: State(
+        value="retryable",
+        label="Refused for now",
+        tone="neutral",
+        icon="clock",
+        sentence="The provider refused for now; nothing happened, and it may be tried again.",
+    ),
+    Outcome.UNKNOWN: State(
+        value="unknown",
+        label="Unknown",
+        tone="warn",
+        icon="triangle",
+        sentence="Nobody heard how the call ended.",
+    ),
+    Outcome.ABSENT: State(
+        value="absent",
+        label="Did not happen",
+        tone="neutral",
+        icon="slash",
+        sentence="A look-up or a person found that the call had no effect.",
+    ),
+}

@@ -1,0 +1,3 @@
+"""A run, who drives it, and what happened."""
+
+from __future__ import annotations

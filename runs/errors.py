@@ -1,0 +1,62 @@
+"""Every error of the runs app. The docstring is the message an operator reads."""
+
+from __future__ import annotations
+
+
+class RunsError(Exception):
+    """Something went wrong with a run."""
+
+    http_status = 409
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+
+
+class NoSuchRun(RunsError):
+    """There is no run with this id. Look for it in the list of runs."""
+
+    http_status = 404
+
+
+class UnknownAgent(RunsError):
+    """No agent of this name is registered. Add it to RUNS_AGENTS, or use a registered name."""
+
+    http_status = 422
+
+
+class UnfitGraph(RunsError):
+    """This graph cannot be driven safely."""
+
+    http_status = 422
+
+
+class BadInput(RunsError):
+    """The input of the run cannot be used. Correct it and start again."""
+
+    http_status = 422
+
+
+class KeyReused(RunsError):
+    """This idempotency key already started another run. Use a new key, or the same input."""
+
+
+class RunEnded(RunsError):
+    """The run has already ended, so nothing can be changed. Start a new run if it is still needed."""
+
+
+class NothingToDo(RunsError):
+    """The run is not in a state in which this helps. Reload the page to see what it does now."""
+
+
+class LeaseLost(RunsError):
+    """This worker's lease was taken over. Stop writing at once."""
+
+
+class ReasonMissing(RunsError):
+    """A reason is required; it is kept in the audit log. Write one and try again."""
+
+    http_status = 422
+
+
+class SaverNotReady(RunsError):
+    """The checkpoint tables are missing or of another version. Run `manage.py migrate`."""

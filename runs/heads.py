@@ -1,0 +1,201 @@
+"""The head of a run's chain of checkpoints: what LangGraph would do next, and what it hides.
+
+Read from public API only (`get_state`, `get_tuple`). Beyond what `get_state` tells, a head knows:
+
+1. finished: no tasks at all, no pending writes, no unconsumed branch. `next == ()` is also true
+   between a task's last write and the next checkpoint, and for a node the graph no longer has.
+2. who asked: each pending interrupt with its askers, stored with the request.
+3. consumed: LangGraph holds the answer to an interrupt that it still lists. A consumed answer is
+   never sent again: LangGraph would give it to the task's next question.
+4. idle: tasks to run that ask nothing.   5. lost: nodes that the head wants and the graph lacks.
+
+Source of the rules: measured on langgraph 1.2.24; tests/facts pins each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from langgraph.checkpoint.base import CheckpointTuple
+
+RESUME, INTERRUPT, TASKS, BRANCH = "__resume__", "__interrupt__", "__pregel_tasks", "branch:to:"
+
+
+class Asker(NamedTuple):
+    """Who raised an interrupt, and how many answers LangGraph held for it at that time."""
+
+    ns: str
+    checkpoint_id: str
+    task_id: str
+    held: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """One interrupt that waits for an answer."""
+
+    interrupt_id: str
+    value: object
+    node: str
+    task_id: str
+    """Of the root task that (itself or through a subgraph) asked."""
+    askers: tuple[Asker, ...]
+    schema: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where a run stands."""
+
+    exists: bool
+    checkpoint_id: str = ""
+    values: object = None
+    pending: dict[str, Pending] = field(default_factory=dict)
+    held: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    idle: tuple[str, ...] = ()
+    open_step: bool = False
+    lost: tuple[str, ...] = ()
+    writes: int = 0
+
+    @property
+    def finished(self) -> bool:
+        return self.exists and not self.open_step and not self.lost
+
+    @property
+    def mark(self) -> str:
+        """Names this head exactly: it changes whenever anything was saved."""
+        return f"{self.checkpoint_id}+{self.writes}" if self.exists else ""
+
+    def consumed(self, askers: Iterable[Asker]) -> bool:
+        """LangGraph already has the answer to this question: continue, do not send it again."""
+        return any(self.held.get((a.ns, a.checkpoint_id, a.task_id), -1) != a.held for a in askers)
+
+
+ABSENT = Head(exists=False)
+
+
+def read(graph: Any, config: dict[str, Any]) -> Head:  # Any: LangGraph's generics do not help here
+    """The head of the thread in `config`; `ABSENT` if nothing was ever saved.
+
+    Raises what the saver raises when the database cannot be read.
+    """
+    snapshot = graph.get_state(config, subgraphs=True)
+    if snapshot.created_at is None:
+        return ABSENT
+    levels = [(level, saved) for level in _levels(snapshot) if (saved := _saved(graph, level))]
+    held, askers, writes = _answers(saved for _, saved in levels)
+    root = levels[0][1]
+    return Head(
+        exists=True,
+        checkpoint_id=snapshot.config["configurable"]["checkpoint_id"],
+        values=snapshot.values,
+        pending=_pending(snapshot, askers),
+        held=held,
+        idle=tuple(
+            task.name
+            for task in snapshot.tasks
+            if task.name in snapshot.next and task.result is None and not task.interrupts
+        ),
+        open_step=bool(snapshot.tasks),
+        lost=_lost(graph, snapshot, root),
+        writes=writes,
+    )
+
+
+def _levels(snapshot: Any) -> Iterator[Any]:
+    """The root and every subgraph that is in the middle of its work."""
+    yield snapshot
+    for task in snapshot.tasks:
+        if hasattr(task.state, "tasks"):
+            yield from _levels(task.state)
+
+
+def _saved(graph: Any, level: Any) -> CheckpointTuple | None:
+    conf = level.config["configurable"]
+    keys = ("thread_id", "checkpoint_ns", "checkpoint_id")
+    address = {"checkpoint_ns": "", **{key: conf[key] for key in keys if key in conf}}
+    found: CheckpointTuple | None = graph.checkpointer.get_tuple({"configurable": address})
+    return found
+
+
+def _answers(
+    levels: Iterable[CheckpointTuple],
+) -> tuple[dict[tuple[str, str, str], int], dict[str, list[Asker]], int]:
+    """How many answers each asking task holds, who raised which interrupt, and all pending writes."""
+    held: dict[tuple[str, str, str], int] = {}
+    askers: dict[str, list[Asker]] = {}
+    count = 0
+    for saved in levels:
+        conf = saved.config["configurable"]
+        ns, checkpoint_id = conf.get("checkpoint_ns", ""), conf["checkpoint_id"]
+        pending = saved.pending_writes or []
+        count += len(pending)
+        answers = {
+            task: len(value) if isinstance(value, list) else 1
+            for task, channel, value in pending
+            if channel == RESUME
+        }
+        for task, channel, value in pending:
+            if channel == INTERRUPT:
+                asker = Asker(ns, checkpoint_id, task, answers.get(task, 0))
+                held[ns, checkpoint_id, task] = asker.held
+                for interrupt in value:
+                    askers.setdefault(interrupt.id, []).append(asker)
+    return held, askers, count
+
+
+def _pending(snapshot: Any, askers: dict[str, list[Asker]]) -> dict[str, Pending]:
+    return {
+        interrupt.id: Pending(
+            interrupt_id=interrupt.id,
+            value=interrupt.value,
+            node=task.name,
+            task_id=task.id,
+            askers=tuple(askers.get(interrupt.id, ())),
+            schema=getattr(interrupt, "response_schema", None),
+        )
+        for task in snapshot.tasks
+        if task.result is None
+        for interrupt in task.interrupts
+    }
+
+
+def _lost(graph: Any, snapshot: Any, root: CheckpointTuple) -> tuple[str, ...]:
+    values = root.checkpoint["channel_values"]
+    wanted = [name.removeprefix(BRANCH) for name in values if name.startswith(BRANCH)]
+    wanted += [send.node for send in values.get(TASKS, ()) if hasattr(send, "node")]
+    lost = [name for name in wanted if name not in graph.nodes]
+    if not snapshot.tasks and root.pending_writes and not lost:
+        lost.append("?")  # something wrote under this head, but no task of this graph explains it
+    return tuple(lost)
+
+
+def forget(graph: Any, thread_id: str, askers: Iterable[Asker]) -> None:
+    """Cut the answers held for the asking tasks back to what they were when they asked.
+
+    Same checkpoint, tasks (so the same effect keys) and interrupt ids; finished siblings keep their
+    results. Never by a fork: that runs finished siblings again under new keys.
+    """
+    for asker in askers:
+        config = {
+            "configurable": {
+                "thread_id": thread_id,
+                "checkpoint_ns": asker.ns,
+                "checkpoint_id": asker.checkpoint_id,
+            }
+        }
+        saved = graph.checkpointer.get_tuple(config)
+        if saved is None:
+            continue
+        stored = next(
+            (
+                value
+                for task, channel, value in saved.pending_writes or ()
+                if task == asker.task_id and channel == RESUME
+            ),
+            [],
+        )
+        if len(stored) > asker.held:
+            graph.checkpointer.put_writes(config, [(RESUME, stored[: asker.held])], asker.task_id)

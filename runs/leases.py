@@ -1,0 +1,199 @@
+"""Leases: who may drive a run, until when.
+
+1. Only the database's clock decides, read after the row is locked.
+2. Taking raises the fence, sets the run running, closes the former attempt as lost and opens a new
+   one, in one transaction.
+3. A lease is never stolen back: renewing needs the same fence and an unexpired lease.
+4. A taker waits at most half a second for a writer that blocks an expired lease, then ends that
+   writer's connection: a process frozen in a transaction must not make a run unreachable.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.db import OperationalError, connection, connections, transaction
+from psycopg import errors as pg
+
+from runs import errors, statements, status
+from runs.authority import Lease
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = 0.5
+"""Seconds that a taker waits before it ends whoever blocks an expired lease."""
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A lease just taken, and what the taker learned on the way."""
+
+    lease: Lease
+    agent: str
+    version: str
+    wakes: int
+    taken_at: float
+    """On this process's monotonic clock, just before the lease was taken."""
+    saved_before: bool
+    """A checkpoint of this run was saved at some time."""
+    granted_fence: int
+    lost_fence: int | None
+    """The fence of the attempt that was found open, so its worker is lost."""
+
+
+def take(run_id: UUID, *, holder: str, cause: str) -> Taken | None:
+    """Take the lease if the run has something to do and nobody drives it; None otherwise."""
+    try:
+        with transaction.atomic():
+            return _take(run_id, holder, cause, nowait=True)
+    except OperationalError as exc:
+        if not isinstance(exc.__cause__, pg.LockNotAvailable):
+            raise
+    return _take_over(run_id, holder, cause)
+
+
+def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | None:
+    before = time.monotonic()
+    lock = statements.read("runs", "lock_due") + ("NOWAIT" if nowait else "")
+    with connection.cursor() as cursor:
+        cursor.execute(lock, {"run_id": run_id})
+        found = cursor.fetchone()
+        if found is None:
+            return None
+        agent, version, wakes, _, granted = found
+        cursor.execute(
+            statements.read("runs", "take_lease"),
+            {
+                "run_id": run_id,
+                "holder": holder,
+                "cause": cause,
+                "ttl": settings.RUNS_LEASE,
+                "granted_fence": granted,
+            },
+        )
+        fence, saved_before, lost_fence = cursor.fetchone()
+    return Taken(
+        lease=Lease(run_id=run_id, fence=fence, holder=holder),
+        agent=agent,
+        version=version,
+        wakes=wakes,
+        taken_at=before,
+        saved_before=saved_before,
+        granted_fence=granted,
+        lost_fence=lost_fence,
+    )
+
+
+def _take_over(run_id: UUID, holder: str, cause: str) -> Taken | None:
+    """Somebody has the rows locked: wait a moment, and end them if the lease has expired."""
+    for _ in range(TRIES):
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SELECT set_config('lock_timeout', '500ms', true), pg_backend_pid()")
+                waiting = cursor.fetchone()[1]
+                with _watch(run_id, waiting):
+                    return _take(run_id, holder, cause, nowait=False)
+        except OperationalError as exc:
+            if not isinstance(exc.__cause__, pg.LockNotAvailable):
+                raise
+    return None
+
+
+@contextmanager
+def _watch(run_id: UUID, waiting: int) -> Iterator[None]:
+    """End whoever blocks backend `waiting` from an expired lease, after four fifths of PATIENCE."""
+    done = threading.Event()
+
+    def watch() -> None:
+        if done.wait(PATIENCE * 0.8):
+            return
+        try:
+            with connection.cursor() as cursor:  # this thread's own connection
+                cursor.execute(
+                    statements.read("runs", "end_blockers"),
+                    {"run_id": run_id, "waiting": waiting},
+                )
+                for pid, ended in cursor.fetchall():
+                    logger.warning("run %s: ended backend %s (%s) that blocked an expired lease",
+                                   run_id, pid, ended)
+        finally:
+            connections.close_all()
+
+    watcher = threading.Thread(target=watch, name="lease-watch", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def lock(lease: Lease) -> int:
+    """Inside a transaction: lock run and lease for their present driver and return the run's wakes.
+
+    Raises LeaseLost if the fence has moved on or the lease has expired.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "lock_held"), {"run_id": lease.run_id, "fence": lease.fence}
+        )
+        found = cursor.fetchone()
+    if found is None:
+        raise errors.LeaseLost
+    wakes: int = found[0]
+    return wakes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How an attempt ends."""
+
+    outcome: status.Outcome
+    head: str = ""
+    detail: str = ""
+    error_class: str = ""
+    error: str = ""
+
+
+def give_back(lease: Lease, ending: Ending) -> None:
+    """Inside the transaction that has called `lock`: free the lease and close the attempt."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "give_back"),
+            {
+                "run_id": lease.run_id,
+                "fence": lease.fence,
+                "outcome": ending.outcome.value,
+                "detail": ending.detail[:300],
+                "head": ending.head,
+                "error_class": ending.error_class[:200],
+                "error": ending.error[:4000],
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a driver sees before it reads the head."""
+
+    held: bool
+    wakes: int
+    cancel_asked: bool
+
+
+def look(lease: Lease) -> Look:
+    """Whether the lease is still held, and the facts of the run that may have changed meanwhile."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "look"), {"run_id": lease.run_id, "fence": lease.fence}
+        )
+        held, wakes, cancel_asked = cursor.fetchone()
+    return Look(held=held, wakes=wakes, cancel_asked=cancel_asked)

@@ -1,0 +1,94 @@
+"""What the driver needs to know from the layers above it, without importing them.
+
+The implementations are named in settings (RUNS_APPROVALS, RUNS_LEDGER) and verified by a system
+check when a process starts. All methods run in the driver's process; those that say so run inside
+its fenced transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Protocol, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from runs.authority import Lease
+from runs.heads import Head
+from runs.models import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A decided, unconsumed answer to an interrupt that is pending now with the decided payload."""
+
+    decision_id: UUID
+    interrupt_id: str
+    task_id: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What people have said about the interrupts of one head."""
+
+    ready: tuple[Answer, ...] = ()
+    """At most one per task."""
+    consumed: bool = False
+    """LangGraph already holds an answer to one of them, though it still lists the interrupt."""
+    unstable: bool = False
+    """A payload has changed more often than APPROVALS_ROUNDS allows."""
+    under_way: bool = False
+    """Some decision of this run has not taken effect yet."""
+
+
+class Approvals(Protocol):
+    """The approvals app, as the driver sees it."""
+
+    def read(self, run_id: UUID, head: Head) -> Answers:
+        """What is decided about the pending interrupts of `head`. Reads only."""
+
+    def hand_over(self, lease: Lease, answers: tuple[Answer, ...]) -> None:
+        """Note, fenced, that these decisions are being handed to LangGraph now."""
+
+    def note_delivered(self, lease: Lease, head: Head) -> None:
+        """Mark, fenced, every decision under way that `head` shows to have taken effect."""
+
+    def open(self, run: Run, head: Head) -> datetime | None:
+        """Open or refresh one request per pending interrupt and close the others.
+
+        Inside the driver's transaction, with run and lease locked. Returns the nearest deadline.
+        """
+
+    def withdraw(self, run: Run, reason: str) -> None:
+        """The run ends: close open requests, give up decisions under way. In the transaction."""
+
+    def forget(self, run: Run) -> tuple[tuple[str, str, str, int], ...]:
+        """Give up the answers of bad decisions and return the askers whose answers are to be cut.
+
+        In the transaction; used by *ask again*.
+        """
+
+
+class Ledger(Protocol):
+    """The ledger, as the driver sees it."""
+
+    def in_doubt(self, run_id: UUID) -> bool:
+        """Whether any effect of this run is in doubt."""
+
+    def stopped(self, agent: str) -> bool:
+        """Whether an emergency stop is on for this agent or for everything."""
+
+
+@cache
+def approvals() -> Approvals:
+    # The system check in runs.checks has verified that the class has the protocol's methods.
+    return cast(Approvals, import_string(settings.RUNS_APPROVALS)())
+
+
+@cache
+def ledger() -> Ledger:
+    return cast(Ledger, import_string(settings.RUNS_LEDGER)())

@@ -1,0 +1,12 @@
+-- End the backends that keep others waiting for a lease that has expired: a writer frozen inside a
+-- transaction would otherwise make the run unreachable for ever. Only roots of the chain are ended,
+-- never somebody who merely waits as well.   Raw: server functions.
+WITH RECURSIVE chain (pid) AS (
+    SELECT unnest(pg_blocking_pids(%(waiting)s))
+    UNION
+    SELECT unnest(pg_blocking_pids(chain.pid)) FROM chain
+)
+SELECT pid, pg_terminate_backend(pid) AS ended
+  FROM chain
+ WHERE cardinality(pg_blocking_pids(pid)) = 0
+   AND EXISTS (SELECT FROM runs_lease WHERE run_id = %(run_id)s AND expires_at < clock_timestamp())

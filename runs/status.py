@@ -1,0 +1,326 @@
+"""The states of a run, its overlays, park reasons and attempt outcomes: one table each.
+
+Code, pages, filters and documentation read these tables; a test asserts that they are complete.
+
+1. Stored states are what the database holds. Overlays (stuck, stalled, ...) are computed, never stored.
+2. `next` lists where a state may go; an ended run goes nowhere.
+3. Six tones exist: neutral, info, human, ok, warn, bad. "human" means that a person is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """How one state is called, looks, and what it means."""
+
+    value: str
+    label: str
+    tone: str
+    icon: str
+    sentence: str
+    next: tuple[str, ...] = ()
+
+
+class Status(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    WAITING = "waiting", "Waiting for approval"
+    PARKED = "parked", "Parked"
+    SUCCEEDED = "succeeded", "Succeeded"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
+LIVE = (Status.QUEUED, Status.RUNNING, Status.WAITING, Status.PARKED)
+
+STATES: dict[str, State] = {
+    state.value: state
+    for state in (
+        State(
+            value=Status.QUEUED,
+            label="Queued",
+            tone="neutral",
+            icon="clock",
+            sentence="Accepted; waits for a free worker.",
+            next=(Status.RUNNING,),
+        ),
+        State(
+            value=Status.RUNNING,
+            label="Running",
+            tone="info",
+            icon="arc",
+            sentence="A worker holds the lease and drives the run.",
+            next=(*LIVE, *ENDED),
+        ),
+        State(
+            value=Status.WAITING,
+            label="Waiting for approval",
+            tone="human",
+            icon="person",
+            sentence="Paused until a person decides; no worker is held.",
+            next=(Status.RUNNING,),
+        ),
+        State(
+            value=Status.PARKED,
+            label="Parked",
+            tone="warn",
+            icon="hand",
+            sentence="Stopped on purpose; an operator must look.",
+            next=(Status.RUNNING,),
+        ),
+        State(
+            value=Status.SUCCEEDED,
+            label="Succeeded",
+            tone="ok",
+            icon="check",
+            sentence="The agent finished and its output is stored.",
+        ),
+        State(
+            value=Status.FAILED,
+            label="Failed",
+            tone="bad",
+            icon="cross",
+            sentence="The agent raised an error that will not go away by itself.",
+        ),
+        State(
+            value=Status.CANCELLED,
+            label="Cancelled",
+            tone="neutral",
+            icon="slash",
+            sentence="Stopped by a person before it finished.",
+        ),
+    )
+}
+
+
+class Park(models.TextChoices):
+    """Why a run is parked: what an operator has to look at."""
+
+    STATE_LOST = "state_lost", "State lost"
+    EFFECT_IN_DOUBT = "effect_in_doubt", "Effect in doubt"
+    GRAPH_CHANGED = "graph_changed", "Graph changed"
+    BAD_ANSWER = "bad_answer", "Bad answer"
+    CRASH_LOOP = "crash_loop", "Crash loop"
+    PAYLOAD_UNSTABLE = "payload_unstable", "Question keeps changing"
+    READ_ONLY = "read_only", "Read-only"
+    EMERGENCY_STOP = "emergency_stop", "Emergency stop"
+    PERMIT_MISSING = "permit_missing", "Permit missing"
+    DEADLINE = "deadline", "Deadline passed"
+
+
+PARKS: dict[str, State] = {
+    state.value: state
+    for state in (
+        State(
+            value=Park.STATE_LOST,
+            label="Parked: state lost",
+            tone="warn",
+            icon="hand",
+            sentence="The saved checkpoints of this run are gone. Restore them, or cancel the run.",
+        ),
+        State(
+            value=Park.EFFECT_IN_DOUBT,
+            label="Parked: effect in doubt",
+            tone="warn",
+            icon="triangle",
+            sentence="A call's outcome is unknown. Settle the effect; the run then goes on by itself.",
+        ),
+        State(
+            value=Park.GRAPH_CHANGED,
+            label="Parked: graph changed",
+            tone="warn",
+            icon="hand",
+            sentence=(
+                "The deployed graph does not fit this run. Deploy a version that fits or is declared"
+                " compatible, then force-resume; or cancel the run."
+            ),
+        ),
+        State(
+            value=Park.BAD_ANSWER,
+            label="Parked: bad answer",
+            tone="warn",
+            icon="hand",
+            sentence="The agent could not use the answer it was given. Ask again, or retry.",
+        ),
+        State(
+            value=Park.CRASH_LOOP,
+            label="Parked: crash loop",
+            tone="warn",
+            icon="hand",
+            sentence=(
+                "Workers were lost several times in a row at the same step."
+                " Find out why (memory?), then force-resume."
+            ),
+        ),
+        State(
+            value=Park.PAYLOAD_UNSTABLE,
+            label="Parked: question keeps changing",
+            tone="warn",
+            icon="hand",
+            sentence=(
+                "The agent asks something else each time its code runs again."
+                " Make the question depend on saved state only, then force-resume."
+            ),
+        ),
+        State(
+            value=Park.READ_ONLY,
+            label="Parked: read-only",
+            tone="warn",
+            icon="lock",
+            sentence="A deadline made this run read-only, and it tried an effect. Cancel it.",
+        ),
+        State(
+            value=Park.EMERGENCY_STOP,
+            label="Parked: emergency stop",
+            tone="warn",
+            icon="hand",
+            sentence="An emergency stop is on. When it is lifted, the run goes on by itself.",
+        ),
+        State(
+            value=Park.PERMIT_MISSING,
+            label="Parked: permit missing",
+            tone="warn",
+            icon="lock",
+            sentence=(
+                "The agent tried an effect that needs an approval with exactly these arguments."
+                " Correct the agent, or cancel the run."
+            ),
+        ),
+        State(
+            value=Park.DEADLINE,
+            label="Parked: deadline passed",
+            tone="warn",
+            icon="clock",
+            sentence="Nobody decided in time. Ask again, or cancel the run.",
+        ),
+    )
+}
+
+OVERLAYS: dict[str, State] = {
+    state.value: state
+    for state in (
+        State(
+            value="stuck",
+            label="Stuck",
+            tone="warn",
+            icon="triangle",
+            sentence="Running, but its lease has expired. The sweeper hands it to another worker.",
+        ),
+        State(
+            value="stalled",
+            label="Stalled",
+            tone="warn",
+            icon="hourglass",
+            sentence=(
+                "The lease is renewed, but no step has moved for longer than the agent allows."
+            ),
+        ),
+        State(
+            value="in_doubt",
+            label="Effect in doubt",
+            tone="warn",
+            icon="triangle",
+            sentence="A call's outcome is unknown.",
+        ),
+        State(
+            value="retrying",
+            label="Retrying",
+            tone="neutral",
+            icon="clock",
+            sentence="An error may pass by itself; the run is tried again at the time shown.",
+        ),
+        State(
+            value="read_only",
+            label="Read-only",
+            tone="neutral",
+            icon="lock",
+            sentence="Goes on without side effects after its deadline lapsed.",
+        ),
+        State(
+            value="cancelling",
+            label="Cancelling",
+            tone="neutral",
+            icon="slash",
+            sentence="A person asked to cancel; it ends at the next step.",
+        ),
+    )
+}
+
+
+class Outcome(models.TextChoices):
+    """How an attempt ended."""
+
+    OPEN = "open", "Driving"
+    FINISHED = "finished", "Finished"
+    WAITED = "waited", "Asked a person"
+    PARKED = "parked", "Parked"
+    RAISED = "raised", "Raised an error"
+    DRAINED = "drained", "Drained"
+    RELEASED = "released", "Handed on"
+    CANCELLED = "cancelled", "Cancelled"
+    LOST = "lost", "Lost"
+
+
+OUTCOMES: dict[str, State] = {
+    Outcome.OPEN: State(
+        value="open", label="Driving", tone="info", icon="arc", sentence="Going on now."
+    ),
+    Outcome.FINISHED: State(
+        value="finished", label="Finished", tone="ok", icon="check", sentence="Reached the end."
+    ),
+    Outcome.WAITED: State(
+        value="waited",
+        label="Asked a person",
+        tone="human",
+        icon="person",
+        sentence="Stopped at a question and gave the lease back.",
+    ),
+    Outcome.PARKED: State(
+        value="parked",
+        label="Parked",
+        tone="warn",
+        icon="hand",
+        sentence="Stopped on purpose and gave the lease back.",
+    ),
+    Outcome.RAISED: State(
+        value="raised",
+        label="Raised an error",
+        tone="bad",
+        icon="cross",
+        sentence="The agent's code raised an error.",
+    ),
+    Outcome.DRAINED: State(
+        value="drained",
+        label="Drained",
+        tone="neutral",
+        icon="slash",
+        sentence="The worker was asked to stop and gave the lease back at a step's end.",
+    ),
+    Outcome.RELEASED: State(
+        value="released",
+        label="Handed on",
+        tone="neutral",
+        icon="arrow",
+        sentence="This worker could not drive the run and left it to another.",
+    ),
+    Outcome.CANCELLED: State(
+        value="cancelled",
+        label="Cancelled",
+        tone="neutral",
+        icon="slash",
+        sentence="Ended because a person asked to cancel.",
+    ),
+    Outcome.LOST: State(
+        value="lost",
+        label="Lost",
+        tone="warn",
+        icon="triangle",
+        sentence="The worker disappeared; another one took the lease over.",
+    ),
+}
