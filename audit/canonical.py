@@ -1,4 +1,4 @@
-"""One text for one value: canonical JSON, digests of it, and a form that anybody can store and read.
+"""One text for one value: canonical JSON, digests of it, and a form that can be stored and read.
 
 1. `dumps` and `digest` are strict: RFC 8785 or `NotCanonical`, which says where and what to do.
 2. `visible` never refuses: whatever a graph hands over becomes JSON that PostgreSQL's jsonb stores
@@ -15,8 +15,8 @@ import math
 import re
 import types
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Set
-from datetime import date, datetime, time, timedelta
+from collections.abc import Iterable, Mapping, Set
+from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -26,7 +26,7 @@ from audit.errors import NotCanonical
 
 __all__ = ["Json", "NotCanonical", "digest", "dumps", "fingerprint", "text", "visible"]
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 SAFE_INTEGER = 2**53 - 1
 """The largest integer that every reader of JSON understands the same."""
@@ -60,34 +60,31 @@ def digest(value: object) -> str:
 
 def _locate(value: object, path: str, depth: int) -> None:
     """Raise NotCanonical for the first offender in `value`, if there is one."""
-    problem = ""
-    if depth == 0:
-        problem = f"nested deeper than {DEPTH} levels"
-    elif isinstance(value, bool) or value is None:
-        return
-    elif isinstance(value, int):
-        if abs(value) > SAFE_INTEGER:
-            problem = "integer beyond 2**53 - 1"
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            problem = f"{value} is not a JSON number"
-    elif isinstance(value, str):
-        if _has_surrogate(value):
-            problem = "text with a lone surrogate"
-    elif isinstance(value, (list, tuple)):
+    problem = _problem(value) if depth else f"nested deeper than {DEPTH} levels"
+    if problem:
+        raise NotCanonical(path[:LONGEST_REPR], f"{problem}; pass it as text")
+    if isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             _locate(item, f"{path}[{index}]", depth - 1)
     elif isinstance(value, dict):
         for key, item in value.items():
-            if not isinstance(key, str):
-                raise NotCanonical(path, f"key {key!r} is no text; pass it as text")
-            if _has_surrogate(key):
-                raise NotCanonical(path, f"key {key!r} has a lone surrogate; pass it as text")
             _locate(item, f"{path}.{key}", depth - 1)
-    else:
-        problem = f"{type(value).__name__} is not a JSON type"
-    if problem:
-        raise NotCanonical(path[:LONGEST_REPR], f"{problem}; pass it as text")
+
+
+def _problem(value: object) -> str:
+    """What keeps `value` itself, not its parts, from having a canonical form; empty if nothing."""
+    if value is None or isinstance(value, (bool, list, tuple)):
+        return ""
+    if isinstance(value, int):
+        return "" if abs(value) <= SAFE_INTEGER else "integer beyond 2**53 - 1"
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else f"{value} is not a JSON number"
+    if isinstance(value, str):
+        return "text with a lone surrogate" if _has_surrogate(value) else ""
+    if isinstance(value, dict):
+        bad = [key for key in value if not isinstance(key, str) or _has_surrogate(key)]
+        return f"key {bad[0]!r} is not text that can be encoded" if bad else ""
+    return f"{type(value).__name__} is not a JSON type"
 
 
 def _has_surrogate(value: str) -> bool:
@@ -152,7 +149,7 @@ class _Shown:
                 break
             name = text(key) if isinstance(key, str) else _key(self.of(key, above))
             while name in shown:
-                name += "′"
+                name += "*"
             shown[name] = self.of(item, above)
         return shown
 
@@ -172,10 +169,8 @@ def _plain(value: object) -> object:
         return int(value) if abs(value) <= SAFE_INTEGER else _big(int(value))
     if isinstance(value, float):
         return _number(float(value))
-    for kinds, show in _TEXTS:
-        if isinstance(value, kinds):
-            return _cut(show(value))
-    return _NOT_PLAIN
+    written = _written(value)
+    return _NOT_PLAIN if written is None else _cut(written)
 
 
 def _number(value: float) -> Json:
@@ -183,7 +178,7 @@ def _number(value: float) -> Json:
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    # jsonb keeps numerics: beyond 2**53 a float comes back as an integer that has no canonical form.
+    # jsonb stores decimals: a float beyond 2**53 comes back as an integer without canonical form.
     return value if abs(value) <= SAFE_INTEGER else repr(value)
 
 
@@ -194,19 +189,15 @@ def _big(value: int) -> str:
         return _cut(hex(value))
 
 
-def _isoformat(value: object) -> str:
-    return value.isoformat()  # type: ignore[attr-defined, no-any-return]  # see _TEXTS
-
-
-def _bytes(value: object) -> str:
-    return "0x" + bytes(value).hex()  # type: ignore[call-overload]  # see _TEXTS
-
-
-_TEXTS: tuple[tuple[tuple[type, ...], Callable[[object], str]], ...] = (
-    ((datetime, date, time), _isoformat),
-    ((timedelta, Decimal, uuid.UUID), str),
-    ((bytes, bytearray, memoryview), _bytes),
-)
+def _written(value: object) -> str | None:
+    """The usual text of a time, a decimal, a UUID or bytes, else None."""
+    if isinstance(value, (date, time)):  # a datetime is a date
+        return value.isoformat()
+    if isinstance(value, (timedelta, Decimal, uuid.UUID)):
+        return str(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"0x{bytes(value).hex()}"
+    return None
 
 
 def _fields(value: object) -> dict[str, object] | None:
@@ -240,18 +231,24 @@ def fingerprint(value: object) -> str:
 
     Equal means: as RFC 8785 writes them, so 1 and 1.0 are the same number and so are 0 and -0.0,
     a tuple is a list, because checkpoints give it back as one, and a subclass of dict, str, int or
-    float is what it extends. Everything else that could be
-    mistaken differs: NaN and "NaN", 1 and "1" and True, 10**20 and its digits, NUL and `\u{0}`,
-    Decimal("1.0") and Decimal("1.00"), an object and the mapping of its fields.
+    float is what it extends. Everything else that could be mistaken differs: NaN and "NaN", 1 and
+    "1" and True, 10**20 and its digits, NUL and `\u{0}`, Decimal("1.0") and Decimal("1.00"), an
+    object and the mapping of its fields.
 
     Raises NotCanonical for what cannot be compared soundly: deeper than 100 levels, cycles, more
     than 500,000 values, and objects that have neither parts nor a stable name.
     """
-    return digest(_Tagged().of(value, "$", DEPTH))
+    try:
+        return digest(_Tagged().of(value, "$", DEPTH))
+    except NotCanonical:
+        raise
+    except Exception as error:  # user code runs here: properties, iterators, __reduce__
+        what = f"{type(value).__name__} cannot be compared ({error}); pass it as text"
+        raise NotCanonical("$", what) from error
 
 
 class _Tagged:
-    """One walk through one value; every array in the result starts with a tag or is tagged itself."""
+    """One walk through one value. Every array in the result starts with a tag."""
 
     def __init__(self) -> None:
         self.left = VALUES
@@ -275,18 +272,20 @@ class _Tagged:
         if isinstance(value, (list, tuple)):
             return ["list", *self._items(value, path, depth)]
         if isinstance(value, dict):
-            return self._object(value, path, depth)
+            return self._object(value.items(), path, depth)
         return self._other(value, path, depth)
 
     def _items(self, items: Iterable[object], path: str, depth: int) -> list[Json]:
         return [self.of(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(items)]
 
-    def _object(self, value: Mapping[object, object], path: str, depth: int) -> Json:
+    def _object(self, items: Iterable[tuple[object, object]], path: str, depth: int) -> Json:
         """An object when all keys are ordinary text, else an array of pairs."""
-        pairs = [
-            (self.of(key, path, depth - 1), self.of(item, f"{path}.{key!s:.40}", depth - 1))
-            for key, item in value.items()
-        ]
+        pairs: list[tuple[Json, Json]] = []
+        for key, item in items:
+            where = (
+                f"{path}.{key[:40]}" if isinstance(key, str) else f"{path}.({type(key).__name__})"
+            )
+            pairs.append((self.of(key, where, depth - 1), self.of(item, where, depth - 1)))
         if all(isinstance(key, str) for key, _ in pairs):
             return {str(key): item for key, item in pairs}
         return ["pairs", *sorted(([key, item] for key, item in pairs), key=rfc8785.dumps)]
@@ -294,24 +293,24 @@ class _Tagged:
     def _other(self, value: object, path: str, depth: int) -> Json:
         if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
             return ["name", _place(value, path)]
-        for kinds, show in _TEXTS:
-            if isinstance(value, kinds):
-                return ["text", _name(type(value)), show(value)]
         kind = _name(type(value))
+        written = _written(value)
+        if written is not None:
+            return ["text", kind, written]
         fields = _fields(value)
         if fields is not None:
-            return ["fields", kind, self._object({**fields}, path, depth)]
+            return ["fields", kind, self._object(fields.items(), path, depth)]
         if isinstance(value, Mapping):
-            return ["mapping", kind, self._object({**value}, path, depth)]
+            return ["mapping", kind, self._object(value.items(), path, depth)]
         if isinstance(value, Set):
             return ["set", kind, *sorted(self._items(value, path, depth), key=rfc8785.dumps)]
-        return ["object", kind, *self._items(_reduced(value, path), path, depth)]
+        return ["object", kind, *self._items(_reduced(value), path, depth)]
 
 
 def _tagged_text(value: str) -> Json:
     if not _has_surrogate(value):
         return value
-    return ["surrogates", value.encode("utf-16-be", "surrogatepass").hex()]
+    return ["surrogates", value.encode("utf-32-be", "surrogatepass").hex()]
 
 
 def _tagged_number(value: float) -> Json:
@@ -332,14 +331,10 @@ def _place(value: object, path: str) -> str:
     return name
 
 
-def _reduced(value: object, path: str) -> list[object]:
+def _reduced(value: object) -> list[object]:
     """What pickle would need to build `value` again."""
-    try:
-        reduced = value.__reduce_ex__(2)
-    except Exception as error:  # user code runs here
-        raise NotCanonical(
-            path[:LONGEST_REPR], f"{type(value).__name__} cannot be compared; pass it as text"
-        ) from error
+    reduced = value.__reduce_ex__(2)
     if isinstance(reduced, str):
         return [reduced]
-    return [part if index < 3 or part is None else list(part) for index, part in enumerate(reduced)]
+    parts: list[object] = list(reduced[:3])
+    return parts + [None if part is None else list(part) for part in reduced[3:5]]

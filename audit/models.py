@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from django.db import models
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from audit.canonical import Json
 
 
@@ -17,7 +19,7 @@ class ClockTimestamp(models.Func):
     """The database's clock at this statement, not at the start of its transaction."""
 
     function = "clock_timestamp"
-    output_field: ClassVar[models.DateTimeField] = models.DateTimeField()
+    output_field: ClassVar[models.DateTimeField[datetime, datetime]] = models.DateTimeField()
 
 
 class Entry(models.Model):
@@ -39,7 +41,7 @@ class Entry(models.Model):
     reason = models.TextField(blank=True)
     data = models.JSONField(default=dict)
     digest = models.CharField(max_length=64)
-    """Of `content`. The time is not in it, because only the database knows it; the seal covers it."""
+    """Of `content`. The time is not in it: only the database knows it. The seal covers it."""
 
     class Meta:
         verbose_name_plural = "entries"

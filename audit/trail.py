@@ -19,7 +19,6 @@ from audit.errors import UnknownVerb
 from audit.models import Entry
 from audit.verbs import VERBS
 
-
 LONGEST_ID = 600
 """Characters of an id that are kept: what an index of PostgreSQL can hold."""
 
@@ -89,14 +88,14 @@ def record_refused(  # noqa: PLR0913  # an entry has that many sides
     run_id: UUID | None = None,
     data: object = None,
 ) -> Entry:
-    """Add an entry of an attempt that was refused, and commit it. Call it outside of any transaction:
+    """Add an entry of an attempt that was refused, and commit it. Call it outside of transactions:
 
         try:
             with transaction.atomic():
                 ...
                 raise errors.NotYours
         except errors.NotYours as refusal:
-            trail.record_refused("decision.refused", actor=actor, target=target, reason=str(refusal))
+            trail.record_refused("decision.refused", actor=actor, target=..., reason=str(refusal))
             raise
 
     Raises RuntimeError inside an atomic block, which would take the entry along when it rolls back.
