@@ -1,4 +1,4 @@
-"""What every test may use. The database is a real PostgreSQL, embedded unless DATABASE_URL is set."""
+"""What every test may use. PostgreSQL is real, and embedded unless DATABASE_URL is set."""
 
 from __future__ import annotations
 

@@ -7,9 +7,11 @@ namespace of its own. Permissions of folders that are not ours are never widened
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -82,10 +84,24 @@ def choose(state: Path, data: Path, program: Path) -> Identity:
     return _namespace(program)
 
 
-def own(identity: Identity, path: Path) -> None:
-    """Give `path` to whoever runs the programs."""
+def owner_of(path: Path) -> Identity:
+    """Whom `path` was given to; this process's user if there is no such path."""
+    if os.geteuid() != 0 or not path.exists():
+        return Identity()
+    owner = path.stat()
+    return Identity(uid=owner.st_uid, gid=owner.st_gid)
+
+
+def private_folder(identity: Identity, folder: Path) -> None:
+    """Have `folder` for `identity` alone, or raise NotOurs: others can write beside it in /tmp."""
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    ours = found.st_uid in {os.geteuid(), identity.uid}
+    if not (stat.S_ISDIR(found.st_mode) and ours and not found.st_mode & 0o077):
+        raise errors.NotOurs(folder)
     if identity.uid is not None and identity.gid is not None:
-        os.chown(path, identity.uid, identity.gid)
+        os.chown(folder, identity.uid, identity.gid)
 
 
 def let_through(identity: Identity, state: Path) -> None:

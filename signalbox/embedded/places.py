@@ -16,10 +16,13 @@ SOCKET_PATH_LIMIT = 85
 def sockets(state: Path) -> Path:
     """The folder of the unix sockets: inside `state`, or the temporary directory if too long."""
     inside = state.resolve() / "sockets"
-    if len(str(inside)) <= SOCKET_PATH_LIMIT:
-        return inside
     digest = hashlib.sha256(str(inside).encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"signalbox-{os.getuid()}-{digest}"
+    beside = Path(tempfile.gettempdir()).resolve() / f"signalbox-{os.getuid()}-{digest}"
+    return next((path for path in (inside, beside) if _fits(path)), Path("/tmp") / beside.name)  # noqa: S108
+
+
+def _fits(folder: Path) -> bool:
+    return len(os.fsencode(folder)) <= SOCKET_PATH_LIMIT
 
 
 def database_url(state: Path, name: str = "signalbox") -> str:

@@ -9,10 +9,8 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shlex
 import shutil
-import stat
 import time
 from pathlib import Path
 
@@ -79,8 +77,8 @@ def _start(state: Path) -> None:
     data = home / "data"
     who = identity.choose(state, data, _program("postgres"))
     identity.let_through(who, state)
-    _private_folder(who, home)
-    _private_folder(who, places.sockets(state))
+    identity.private_folder(who, home)
+    identity.private_folder(who, places.sockets(state))
     if not data.exists():
         _make_cluster(who, data)
     _check_version(who, data)
@@ -121,20 +119,6 @@ def _check_version(who: identity.Identity, data: Path) -> None:
     programs = _run(who, "postgres", "--version").text.split()[-1]
     if found != programs.split(".")[0]:
         raise errors.OtherVersion(data, found, programs)
-
-
-def _private_folder(who: identity.Identity, folder: Path) -> None:
-    """Make `folder` for the server alone, or see that it is: others can write beside it in /tmp."""
-    try:
-        folder.mkdir(mode=0o700)
-        identity.own(who, folder)
-    except FileExistsError:
-        found = folder.lstat()
-        ours = found.st_uid in {os.geteuid(), who.uid}
-        if not (stat.S_ISDIR(found.st_mode) and ours and not found.st_mode & 0o077):
-            raise errors.NotOurs(folder) from None
-        if found.st_uid != who.uid:  # we were killed between the two calls above
-            identity.own(who, folder)
 
 
 def _forget_dead_server(data: Path) -> None:

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from signalbox.embedded import errors, postgres, valkey
+from signalbox.embedded import errors, places, postgres, valkey
 
 WAIT_SECONDS = 120.0
 
@@ -77,8 +77,7 @@ def remove(state: Path) -> None:
             os.close(share)
         if _in_use(state):
             raise errors.StillInUse
-        _stop(state)
-        shutil.rmtree(state)
+        _throw_away(state)
 
 
 @contextlib.contextmanager
@@ -94,13 +93,18 @@ def scratch() -> Iterator[Path]:
     finally:
         with contextlib.suppress(KeyError):
             os.close(_held.pop(state))
-        _stop(state)  # whoever still uses it: it was said to be thrown away
-        shutil.rmtree(state)
+        _throw_away(state)  # whoever still uses it
 
 
 def _stop(state: Path) -> None:
     valkey.stop(state)
     postgres.stop(state)
+
+
+def _throw_away(state: Path) -> None:
+    _stop(state)
+    shutil.rmtree(places.sockets(state), ignore_errors=True)  # may lie elsewhere
+    shutil.rmtree(state)
 
 
 @atexit.register

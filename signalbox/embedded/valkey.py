@@ -26,8 +26,7 @@ def ensure(state: Path) -> None:
     if ready(state):
         return
     sockets = places.sockets(state)
-    if not sockets.exists():
-        sockets.mkdir(mode=0o700)
+    identity.private_folder(identity.owner_of(places.postgres(state)), sockets)
     log = places.broker_log(state)
     log.touch(mode=0o600)
     said = identity.run(
