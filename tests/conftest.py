@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
 from django.conf import settings
 
 from signalbox.embedded import services
+from tests.support import chromium
+
+PAGES_NOT_RUN = "no Chromium on this machine: install the package chromium, or run `make test`"
 
 
 def pytest_sessionstart() -> None:
     services.use(settings.STATE_DIR)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # In CI they run and fail: a page that nobody tested must not pass for tested.
+    if chromium.find() is None and os.environ.get("CI") != "true":
+        for item in items:
+            if item.get_closest_marker("page"):
+                item.add_marker(pytest.mark.skip(reason=PAGES_NOT_RUN))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    pages = sum(PAGES_NOT_RUN in str(report.longrepr) for report in skipped)
+    if pages:
+        terminalreporter.write_line(
+            f"{pages} page tests were NOT run: {PAGES_NOT_RUN}.", yellow=True, bold=True
+        )
