@@ -9,6 +9,7 @@ from __future__ import annotations
 import zoneinfo
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -38,7 +39,9 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
-        return self.create_user(email, password, **fields | {"is_staff": True, "is_superuser": True})
+        return self.create_user(
+            email, password, **fields | {"is_staff": True, "is_superuser": True}
+        )
 
     @classmethod
     def normalize_email(cls, email: str | None) -> str:
@@ -81,3 +84,8 @@ class User(AbstractUser):
     def label(self) -> str:
         """The full name, or the e-mail address of somebody who gave none."""
         return self.get_full_name() or self.email
+
+    @property
+    def may_sign_in(self) -> bool:
+        """Active, and not one of the demo's people outside demo mode. Ends live sessions too."""
+        return self.is_active and (settings.DEMO or not self.is_demo)

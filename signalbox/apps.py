@@ -1,20 +1,24 @@
-"""Django's entry for the project package: after every migration, the groups get their permissions."""
+"""Django's entry for the project package: after every migration, the groups get their rights."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
-
-from accounts import groups
+from django.utils.module_loading import import_string
 
 
 class SignalboxConfig(AppConfig):
     name = "signalbox"
 
     def ready(self) -> None:
-        post_migrate.connect(self._ensure_groups, sender=self, dispatch_uid="signalbox-groups")
+        # post_migrate is sent once per app that has models, in the order of INSTALLED_APPS; each
+        # time Django makes that app's permissions. The last app's turn is when all of them exist.
+        last = [config for config in apps.get_app_configs() if config.models_module is not None][-1]
+        post_migrate.connect(ensure_groups, sender=last, dispatch_uid="signalbox.ensure_groups")
 
-    def _ensure_groups(self, *, using: str, **_: Any) -> None:
-        groups.ensure(using)
+
+def ensure_groups(*, using: str, **_: Any) -> None:
+    # By name, because models cannot be imported while Django loads this file.
+    import_string("accounts.groups.ensure")(using)

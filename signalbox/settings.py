@@ -139,7 +139,7 @@ CELERY_BEAT_SCHEDULE = {
 # --- people --------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["accounts.backends.PeopleBackend"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -154,8 +154,11 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "overview"
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Signalbox] "
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
@@ -202,6 +205,8 @@ SILENCED_SYSTEM_CHECKS = (
 # --- language, time, files -----------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+"""One language on every page, also on those of the libraries."""
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

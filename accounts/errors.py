@@ -1,0 +1,26 @@
+"""Every error of the accounts app. The docstring is the message that a person reads."""
+
+from __future__ import annotations
+
+
+class AccountsError(Exception):
+    """Something is wrong with an account. Ask an administrator."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+
+
+class NotPermitted(AccountsError):
+    """You may not do this. Ask an administrator for the permission."""
+
+    http_status = 403
+
+    def __init__(self, permission: str, *, label: str, groups: tuple[str, ...], who: str) -> None:
+        """`groups` have the permission; an administrator grants it by adding `who` to one."""
+        super().__init__(
+            f"{who} may not {label}. The permission is {permission}; an administrator grants it."
+        )
+        self.permission = permission
+        self.label = label
+        self.groups = groups
+        self.who = who

@@ -1,0 +1,51 @@
+"""What people may change about themselves."""
+
+from __future__ import annotations
+
+import itertools
+import zoneinfo
+from typing import Any
+
+from django import forms
+
+from accounts.models import User
+
+AREAS = (
+    *("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia"),
+    *("Europe", "Indian", "Pacific"),
+)
+"""Areas of the zone database that are places. The rest are aliases kept for old programs."""
+
+
+def time_zones() -> list[tuple[str, str | list[tuple[str, str]]]]:
+    """Choices for a select: UTC, then every place, grouped by area."""
+    names = sorted(
+        name for name in zoneinfo.available_timezones() if name.partition("/")[0] in AREAS
+    )
+    choices: list[tuple[str, str | list[tuple[str, str]]]] = [("UTC", "UTC")]
+    for area, places in itertools.groupby(names, key=lambda name: name.partition("/")[0]):
+        choices.append((area, [(name, _place(name)) for name in places]))
+    return choices
+
+
+def _place(name: str) -> str:
+    """America/Argentina/Buenos_Aires reads as Argentina, Buenos Aires."""
+    return name.partition("/")[2].replace("/", ", ").replace("_", " ")
+
+
+class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic when it runs
+    """Name, look and time zone."""
+
+    time_zone = forms.ChoiceField(
+        choices=time_zones, help_text="Pages show times in this zone. Rules never depend on it."
+    )
+
+    class Meta:
+        model = User
+        fields = ("first_name", "last_name", "time_zone", "theme")
+        widgets = {"theme": forms.RadioSelect}  # noqa: RUF012  # Django's form options
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["first_name"].widget.attrs["autocomplete"] = "given-name"
+        self.fields["last_name"].widget.attrs["autocomplete"] = "family-name"

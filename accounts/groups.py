@@ -1,0 +1,85 @@
+"""The four groups and what each may do, as one table.
+
+`ensure` writes the table into the database after every migration. These four groups hold exactly
+what stands here; a person who needs another mix gets a group of another name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.contrib.auth.models import Group, Permission
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.models import User
+
+APPROVER = "approver"
+OPERATOR = "operator"
+AUDITOR = "auditor"
+ADMIN = "admin"
+ALL = (APPROVER, OPERATOR, AUDITOR, ADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One permission, what it lets people do ("You may not …"), and the groups that have it."""
+
+    name: str
+    label: str
+    groups: tuple[str, ...]
+
+
+RIGHTS = (
+    Right("runs.view_run", "see runs", ALL),
+    Right("runs.start_run", "start a run", (OPERATOR, ADMIN)),
+    Right("runs.cancel_run", "cancel a run", (OPERATOR, ADMIN)),
+    Right("runs.retry_run", "retry a run", (OPERATOR, ADMIN)),
+    Right("runs.force_resume_run", "force a run to resume", (OPERATOR, ADMIN)),
+    Right("runs.ask_again_run", "ask a question of a run again", (OPERATOR, ADMIN)),
+    Right("runs.view_payload", "see payloads without masking", (OPERATOR, ADMIN)),
+    Right("runs.emergency_stop", "stop or release effects in an emergency", (OPERATOR, ADMIN)),
+    Right("ledger.view_effect", "see effects", ALL),
+    Right("ledger.settle_effect", "settle an effect by hand", (OPERATOR, ADMIN)),
+    Right("approvals.view_request", "see requests for approval", ALL),
+    Right("approvals.decide_request", "decide requests for approval", (APPROVER, ADMIN)),
+    Right("audit.view_entry", "see the audit log", (AUDITOR, ADMIN)),
+    Right("audit.export_entry", "export the audit log", (AUDITOR, ADMIN)),
+    Right("accounts.change_user", "change accounts", (ADMIN,)),
+)
+_BY_NAME = {right.name: right for right in RIGHTS}
+
+
+def right(name: str) -> Right:
+    """The right called "app.codename". KeyError if the table does not have it."""
+    return _BY_NAME[name]
+
+
+def rights_of(group: str) -> Iterator[str]:
+    """The names of the permissions that a group has."""
+    return (right.name for right in RIGHTS if group in right.groups)
+
+
+def ensure(using: str = "default") -> None:
+    """Make the groups and give each its permissions. Permissions that do not exist are skipped."""
+    wanted = Q()
+    for name in _BY_NAME:
+        app, codename = name.split(".")
+        wanted |= Q(content_type__app_label=app, codename=codename)
+    found = {
+        f"{app}.{codename}": pk
+        for pk, app, codename in Permission.objects.using(using)
+        .filter(wanted)
+        .values_list("pk", "content_type__app_label", "codename")
+    }
+    with transaction.atomic(using=using):
+        for name in ALL:
+            group, _ = Group.objects.using(using).get_or_create(name=name)
+            group.permissions.set([found[right] for right in rights_of(name) if right in found])
+
+
+def granters() -> list[str]:
+    """The labels of the people who can grant permissions: active members of the admin group."""
+    people = User.objects.filter(groups__name=ADMIN, is_active=True).order_by("email")
+    return [person.label for person in people if person.may_sign_in]

@@ -1,0 +1,62 @@
+"""A person's own page."""
+
+from __future__ import annotations
+
+from allauth.mfa.models import Authenticator
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts import groups
+from accounts.forms import ProfileForm
+from accounts.middleware import SHOW_UTC
+from accounts.models import User
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def me(request: HttpRequest) -> HttpResponse:
+    """Settings of the person signed in: name, theme, time zone, and how they sign in."""
+    user = User.objects.get(pk=request.user.pk)
+    form = ProfileForm(request.POST or None, instance=user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        request.session.pop(SHOW_UTC, None)
+        messages.success(request, "Saved.")
+        return redirect("me")
+    may = [right for right in groups.RIGHTS if user.has_perm(right.name)]
+    context = {
+        "form": form,
+        "may": may,
+        "memberships": user.groups.order_by("name"),
+        "authenticators": _authenticators(user),
+    }
+    return render(request, "accounts/me.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+def clock(request: HttpRequest) -> HttpResponse:
+    """Show times in UTC, or again in the person's own zone, until they sign out."""
+    if request.POST.get("show") == "utc":
+        request.session[SHOW_UTC] = True
+    else:
+        request.session.pop(SHOW_UTC, None)
+    back = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
+        back = "/"
+    return HttpResponseRedirect(back)
+
+
+@require_GET
+def closed(request: HttpRequest) -> HttpResponse:
+    """Where people would change an address or sign up by themselves: an administrator does that."""
+    return render(request, "accounts/closed.html", status=403)
+
+
+def _authenticators(user: User) -> dict[str, list[Authenticator]]:
+    """The person's ways to prove themselves besides the password, by type."""
+    found: dict[str, list[Authenticator]] = {"totp": [], "webauthn": [], "recovery_codes": []}
+    for authenticator in Authenticator.objects.filter(user=user).order_by("pk"):
+        found[authenticator.type].append(authenticator)
+    return found

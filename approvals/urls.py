@@ -1,0 +1,6 @@
+"""Addresses of this app, as whole paths."""
+
+from __future__ import annotations
+
+app_name = "approvals"
+urlpatterns: list[object] = []

@@ -1,0 +1,94 @@
+"""What every page needs besides its own content: the menu, the theme, the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+
+from accounts.middleware import SHOW_UTC
+from accounts.models import Theme, User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """An entry of the main menu. `permission` is needed to see it; empty: everybody signed in."""
+
+    label: str
+    route: str
+    permission: str = ""
+    count: Callable[[User], int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A place as one person sees it on one page."""
+
+    label: str
+    url: str
+    current: bool
+    count: int
+    home: bool
+
+
+def waiting_for(user: User) -> int:
+    """How many requests wait for this person's decision."""
+    return 0
+
+
+PLACES = (
+    Place(label="Overview", route="overview"),
+    Place(label="Runs", route="runs:list", permission="runs.view_run"),
+    Place(
+        label="Approvals",
+        route="approvals:inbox",
+        permission="approvals.view_request",
+        count=waiting_for,
+    ),
+    Place(label="Ledger", route="ledger:list", permission="ledger.view_effect"),
+    Place(label="Workers", route="runs:workers", permission="runs.view_run"),
+    Place(label="Audit", route="audit:list", permission="audit.view_entry"),
+)
+
+
+def chrome(request: HttpRequest) -> dict[str, object]:
+    """The context processor. The menu is worked out only where a template shows it."""
+    user = getattr(request, "user", None)
+    person = user if isinstance(user, User) else None
+    zone = timezone.get_current_timezone_name()
+    return {
+        "nav": partial(menu, person, request.path) if person else (),
+        "theme": person.theme if person else Theme.SYSTEM,
+        "server_now": timezone.now(),
+        "zone": zone,
+        "shows_utc": person is not None and bool(request.session.get(SHOW_UTC)),
+        "demo": settings.DEMO,
+    }
+
+
+def menu(person: User, path: str) -> list[Link]:
+    """The places that this person may see, the one that `path` belongs to marked as current."""
+    links = []
+    for place in PLACES:
+        if place.permission and not person.has_perm(place.permission):
+            continue
+        try:
+            url = reverse(place.route)
+        except NoReverseMatch:
+            continue
+        home = place.route == "overview"
+        links.append(
+            Link(
+                label=place.label,
+                url=url,
+                current=path == url if home else path.startswith(url),
+                count=place.count(person) if place.count else 0,
+                home=home,
+            )
+        )
+    return links

@@ -1,0 +1,3 @@
+"""Template tags of every page."""
+
+from __future__ import annotations

@@ -1,0 +1,30 @@
+"""Every address. The apps write whole paths, so that one app may add pages below another's."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from accounts import views as accounts
+from signalbox import views
+
+urlpatterns = [
+    path("", views.overview, name="overview"),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+    path("me/", accounts.me, name="me"),
+    path("me/clock/", accounts.clock, name="clock"),
+    # Before allauth's own: who may have an account, and under which address, an administrator says.
+    path("accounts/signup/", accounts.closed),
+    path("accounts/email/", accounts.closed),
+    path("accounts/", include("allauth.urls")),
+    path("", include("runs.urls")),
+    path("", include("approvals.urls")),
+    path("", include("ledger.urls")),
+    path("", include("audit.urls")),
+]
+
+handler400 = "signalbox.errors.bad_request"
+handler403 = "signalbox.errors.permission_denied"
+handler404 = "signalbox.errors.page_not_found"
+handler429 = "signalbox.errors.too_many_requests"
+handler500 = "signalbox.errors.server_error"

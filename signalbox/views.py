@@ -1,0 +1,36 @@
+"""Pages about the whole: the overview, and the two probes."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    return render(request, "overview.html")
+
+
+@login_not_required
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """This process answers."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@login_not_required
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """This process reaches the database: 200, or 503."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return HttpResponse("no database\n", status=503, content_type="text/plain")
+    return HttpResponse("ok\n", content_type="text/plain")

@@ -1,0 +1,70 @@
+"""Text of strangers, with everything in it made visible that could deceive a reader.
+
+What an agent or a provider wrote may turn the direction of writing around, hide words in characters
+without a width, or push them out of sight with a long run of blanks. Each such character is shown
+as a mark with its number: `\\u{202E}`. Nothing is removed, so what is seen is what is there.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+LONG_BLANK = 8
+"""Blanks in a row that no prose needs."""
+LONG_GAP = 4
+"""Line ends in a row that no prose needs."""
+STACKED = 4
+"""Marks on one letter that no script needs."""
+
+_LINE_ENDS = re.compile(r"\r\n?")
+_BLANKS = r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+_ODD = re.compile(
+    # Controls except tab and line end; soft hyphen; Arabic and Mongolian format characters.
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180b-\u180f"
+    # Joiners and fillers that draw nothing; widths of zero; bidi; separators; invisible operators.
+    r"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    # Variation selectors; byte order mark; annotations; surrogates; private use; noncharacters.
+    r"\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff"
+    # The same beyond the first plane, and the block of tags.
+    r"\U000110bd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+    rf"|{_BLANKS}{{{LONG_BLANK},}}|\n(?:{_BLANKS}*\n){{{LONG_GAP - 1},}}"
+    rf"|(?<=[\u0300-\u036f\u0483-\u0489\u20d0-\u20ff]{{{STACKED}}})[\u0300-\u036f\u20d0-\u20ff]+"
+)
+
+
+def visible(text: str) -> SafeString:
+    """Escape `text` for HTML and show every hidden or deceiving character in a <mark>."""
+    text = _LINE_ENDS.sub("\n", text)
+    parts: list[str] = []
+    end = 0
+    for match in _ODD.finditer(text):
+        parts += (escape(text[end : match.start()]), _mark(match[0]))
+        end = match.end()
+    shown = "".join((*parts, escape(text[end:])))
+    # A right-to-left text must not reorder what stands beside it.
+    return mark_safe(shown if text.isascii() else f"<bdi>{shown}</bdi>")  # noqa: S308  # escaped
+
+
+def _mark(odd: str) -> str:
+    if len(odd) >= LONG_GAP and odd[0] == odd[-1] == "\n":
+        gap = format_html('<mark class="odd">{} empty lines</mark>', odd.count("\n") - 1)
+        return f"\n{gap}\n"
+    if len(odd) >= LONG_BLANK:
+        return format_html('<mark class="odd">{} spaces</mark>', len(odd))
+    return "".join(
+        format_html(
+            '<mark class="odd" title="{}">\\u{{{}}}</mark>', _name(char), f"{ord(char):04X}"
+        )
+        for char in odd
+    )
+
+
+def _name(char: str) -> str:
+    if "\U000e0020" <= char <= "\U000e007e":
+        return f"hidden tag for “{chr(ord(char) - 0xE0000)}”"
+    return unicodedata.name(char, "character without a name").lower()

@@ -1,0 +1,20 @@
+// Buttons that copy what is in data-copy. They are hidden until this script can do it.
+const announce = (text) => { document.getElementById("announce").textContent = text; };
+const show = (root) => {
+  if (!navigator.clipboard) return;
+  for (const button of root.querySelectorAll(".copy[hidden]")) button.hidden = false;
+};
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest?.(".copy");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    announce("Copied.");
+    button.dataset.done = "";
+    setTimeout(() => delete button.dataset.done, 1500);
+  } catch {
+    announce("This browser did not allow copying.");
+  }
+});
+document.addEventListener("htmx:afterSwap", ({ target }) => show(target));
+show(document);

@@ -1,0 +1,40 @@
+// Keeps "3 min ago" right, by the server's clock: a wrong clock of this device cannot lie.
+const meta = document.querySelector('meta[name="server-time"]');
+const offset = meta ? Date.parse(meta.content) - Date.now() : 0;
+
+// The same words as signalbox/words.py.
+const amount = (seconds) => {
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} days`;
+};
+export const relative = (moment, now) => {
+  const seconds = (moment - now) / 1000;
+  if (Math.abs(seconds) < 5) return "just now";
+  return seconds > 0 ? `in ${amount(seconds)}` : `${amount(-seconds)} ago`;
+};
+
+const refresh = () => {
+  const now = Date.now() + offset;
+  for (const time of document.querySelectorAll("time[data-relative]")) {
+    const words = relative(Date.parse(time.dateTime), now);
+    if (time.textContent !== words) time.textContent = words;
+  }
+};
+setInterval(() => document.visibilityState === "visible" && refresh(), 30_000);
+document.addEventListener("visibilitychange", refresh);
+
+// On the settings page: offer the zone that this device is set to.
+const offer = document.querySelector("[data-zone-of-device]");
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const select = offer && document.getElementById(offer.dataset.zoneOfDevice);
+if (select && [...select.options].some(({ value }) => value === here) && select.value !== here) {
+  offer.textContent = `Use ${here}, as this device does`;
+  offer.hidden = false;
+  offer.addEventListener("click", () => {
+    select.value = here;
+    offer.hidden = true;
+    select.focus();
+  });
+}
