@@ -64,14 +64,14 @@ def record(  # noqa: PLR0913  # an entry has that many sides
     entry = Entry(
         verb=verb,
         actor_kind=canonical.text(str(actor.kind)),
-        actor_id="" if actor.user_id is None else _id(actor.user_id),
-        actor_label=canonical.text(actor.label),
+        actor_id="" if actor.user_id is None else stored_id(actor.user_id),
+        actor_label=canonical.text(str(actor.label)),
         entry=canonical.text(str(actor.entry)),
         target_kind=canonical.text(kind),
-        target_id=_id(identity),
-        run_id=run_id,
-        allowed=allowed,
-        reason=canonical.text(reason),
+        target_id=stored_id(identity),
+        run_id=run_id and UUID(str(run_id)),  # the digest wants its one usual text
+        allowed=bool(allowed),
+        reason=canonical.text(str(reason)),
         data={} if data is None else canonical.visible(data),
     )
     entry.digest = canonical.digest(entry.content)
@@ -112,5 +112,6 @@ def record_refused(  # noqa: PLR0913  # an entry has that many sides
         )
 
 
-def _id(value: object) -> str:
+def stored_id(value: object) -> str:
+    """`value` as the log keeps ids."""
     return canonical.text(str(value))[:LONGEST_ID]

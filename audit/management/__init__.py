@@ -1,0 +1,3 @@
+"""Commands of the audit log."""
+
+from __future__ import annotations
