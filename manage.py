@@ -16,21 +16,25 @@ NEEDS_NO_SERVICES = {
     "check",
     "collectstatic",
     "compilemessages",
-    "demo",  # starts them itself, in the state folder of the demo
+    "demo",  # starts them itself
     "diffsettings",
     "drill",  # starts its own, to be killed and thrown away
     "findstatic",
     "help",
     "makemessages",
-    "services",
+    "services",  # starts them itself
     "version",
 }
+DEMO = {"DATABASE_URL": "", "BROKER_URL": "", "SIGNALBOX_DEMO": "1"}
+"""The demo fills a database with people whose password is known: never one that is configured."""
 
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "signalbox.settings")
-    asks_for_help = len(sys.argv) < 2 or sys.argv[1].startswith("-") or "--help" in sys.argv
-    if not asks_for_help and sys.argv[1] not in NEEDS_NO_SERVICES:
+    command = sys.argv[1] if len(sys.argv) > 1 else "help"
+    if command == "demo":
+        os.environ.update(DEMO)
+    if not (command in NEEDS_NO_SERVICES or command.startswith("-") or "--help" in sys.argv):
         try:
             services.use(settings.STATE_DIR)
         except (errors.EmbeddedError, ImproperlyConfigured) as error:

@@ -8,6 +8,10 @@ from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
+from signalbox.celery import app as celery_app
+
+__all__ = ["SignalboxConfig", "celery_app"]  # imported so that every process sends with our app
+
 
 class SignalboxConfig(AppConfig):
     name = "signalbox"
