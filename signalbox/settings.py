@@ -134,6 +134,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 10},
     },
     "seal": {"task": "audit.tasks.seal", "schedule": 1.0, "options": {"expires": 5}},
+    "seal_all": {"task": "audit.tasks.seal_all", "schedule": 3600.0, "options": {"expires": 600}},
 }
 
 # --- people --------------------------------------------------------------------------------------
@@ -226,7 +227,12 @@ LOGGING = {
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "celery.app.trace": {"level": "WARNING"},  # two lines a second otherwise, that say nothing
+        "celery.worker.strategy": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+        "httpx": {"level": "WARNING"},
+    },
 }
 
 # --- runs ----------------------------------------------------------------------------------------
