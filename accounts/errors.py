@@ -24,3 +24,9 @@ class NotPermitted(AccountsError):
         self.label = label
         self.groups = groups
         self.who = who
+
+
+class ReauthenticationNeeded(AccountsError):
+    """This needs a recent sign-in. Confirm that it is you, then repeat the action."""
+
+    http_status = 403

@@ -41,7 +41,7 @@ class KeyReused(RunsError):
 
 
 class RunEnded(RunsError):
-    """The run has already ended, so nothing can be changed. Start a new run if it is still needed."""
+    """The run has already ended. Start a new run if the work is still needed."""
 
 
 class NothingToDo(RunsError):

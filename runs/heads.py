@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.postgres import PostgresSaver
 
 RESUME, INTERRUPT, TASKS, BRANCH = "__resume__", "__interrupt__", "__pregel_tasks", "branch:to:"
 
@@ -57,6 +59,8 @@ class Head:
     idle: tuple[str, ...] = ()
     open_step: bool = False
     lost: tuple[str, ...] = ()
+    crowded: tuple[str, ...] = ()
+    """Nodes of which one task asks several questions at once: their answers could be swapped."""
     writes: int = 0
 
     @property
@@ -87,11 +91,12 @@ def read(graph: Any, config: dict[str, Any]) -> Head:  # Any: LangGraph's generi
     levels = [(level, saved) for level in _levels(snapshot) if (saved := _saved(graph, level))]
     held, askers, writes = _answers(saved for _, saved in levels)
     root = levels[0][1]
+    pending = _pending(snapshot, askers)
     return Head(
         exists=True,
         checkpoint_id=snapshot.config["configurable"]["checkpoint_id"],
         values=snapshot.values,
-        pending=_pending(snapshot, askers),
+        pending=pending,
         held=held,
         idle=tuple(
             task.name
@@ -100,6 +105,7 @@ def read(graph: Any, config: dict[str, Any]) -> Head:  # Any: LangGraph's generi
         ),
         open_step=bool(snapshot.tasks),
         lost=_lost(graph, snapshot, root),
+        crowded=_crowded(pending.values()),
         writes=writes,
     )
 
@@ -123,7 +129,7 @@ def _saved(graph: Any, level: Any) -> CheckpointTuple | None:
 def _answers(
     levels: Iterable[CheckpointTuple],
 ) -> tuple[dict[tuple[str, str, str], int], dict[str, list[Asker]], int]:
-    """How many answers each asking task holds, who raised which interrupt, and all pending writes."""
+    """Answers that each asking task holds, who raised which interrupt, number of writes."""
     held: dict[tuple[str, str, str], int] = {}
     askers: dict[str, list[Asker]] = {}
     count = 0
@@ -162,6 +168,18 @@ def _pending(snapshot: Any, askers: dict[str, list[Asker]]) -> dict[str, Pending
     }
 
 
+def _crowded(pending: Iterable[Pending]) -> tuple[str, ...]:
+    seen: set[Asker] = set()
+    crowded = []
+    for question in pending:
+        if question.askers:
+            innermost = max(question.askers, key=lambda asker: len(asker.ns))
+            if innermost in seen:
+                crowded.append(question.node)
+            seen.add(innermost)
+    return tuple(crowded)
+
+
 def _lost(graph: Any, snapshot: Any, root: CheckpointTuple) -> tuple[str, ...]:
     values = root.checkpoint["channel_values"]
     wanted = [name.removeprefix(BRANCH) for name in values if name.startswith(BRANCH)]
@@ -172,21 +190,21 @@ def _lost(graph: Any, snapshot: Any, root: CheckpointTuple) -> tuple[str, ...]:
     return tuple(lost)
 
 
-def forget(graph: Any, thread_id: str, askers: Iterable[Asker]) -> None:
+def forget(saver: PostgresSaver, thread_id: str, askers: Iterable[Asker]) -> None:
     """Cut the answers held for the asking tasks back to what they were when they asked.
 
     Same checkpoint, tasks (so the same effect keys) and interrupt ids; finished siblings keep their
     results. Never by a fork: that runs finished siblings again under new keys.
     """
     for asker in askers:
-        config = {
+        config: RunnableConfig = {
             "configurable": {
                 "thread_id": thread_id,
                 "checkpoint_ns": asker.ns,
                 "checkpoint_id": asker.checkpoint_id,
             }
         }
-        saved = graph.checkpointer.get_tuple(config)
+        saved = saver.get_tuple(config)
         if saved is None:
             continue
         stored = next(
@@ -198,4 +216,4 @@ def forget(graph: Any, thread_id: str, askers: Iterable[Asker]) -> None:
             [],
         )
         if len(stored) > asker.held:
-            graph.checkpointer.put_writes(config, [(RESUME, stored[: asker.held])], asker.task_id)
+            saver.put_writes(config, [(RESUME, stored[: asker.held])], asker.task_id)

@@ -23,7 +23,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import Error, connection, connections
 
-from runs import statements
+from runs import statements, workers
 from runs.authority import Authority
 
 logger = logging.getLogger(__name__)
@@ -91,6 +91,8 @@ class Heart:
         with self.guard:
             watched = dict(self.watched)
         self._give_up(watched)
+        if watched and not self.draining and workers.is_draining():
+            self.drain()
         renewing = {key: w for key, w in watched.items() if w.given_up_at is None}
         if not renewing:
             return

@@ -15,7 +15,7 @@ _hook: Hook | None = None
 
 def install(hook: Hook | None) -> None:
     """Call `hook(name, run id)` at every place from now on in this process; None removes it."""
-    global _hook  # noqa: PLW0603 (one hook per process is the point)
+    global _hook
     _hook = hook
 
 

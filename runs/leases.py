@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -22,8 +23,10 @@ from django.conf import settings
 from django.db import OperationalError, connection, connections, transaction
 from psycopg import errors as pg
 
-from runs import errors, statements, status
+from audit.models import ClockTimestamp
+from runs import errors, models, statements, status
 from runs.authority import Lease
+from runs.moves import Failure
 
 logger = logging.getLogger(__name__)
 
@@ -122,8 +125,12 @@ def _watch(run_id: UUID, waiting: int) -> Iterator[None]:
                     {"run_id": run_id, "waiting": waiting},
                 )
                 for pid, ended in cursor.fetchall():
-                    logger.warning("run %s: ended backend %s (%s) that blocked an expired lease",
-                                   run_id, pid, ended)
+                    logger.warning(
+                        "run %s: ended backend %s (%s) that blocked an expired lease",
+                        run_id,
+                        pid,
+                        ended,
+                    )
         finally:
             connections.close_all()
 
@@ -159,12 +166,12 @@ class Ending:
     outcome: status.Outcome
     head: str = ""
     detail: str = ""
-    error_class: str = ""
-    error: str = ""
+    failure: Failure | None = None
 
 
 def give_back(lease: Lease, ending: Ending) -> None:
     """Inside the transaction that has called `lock`: free the lease and close the attempt."""
+    failure = ending.failure
     with connection.cursor() as cursor:
         cursor.execute(
             statements.read("runs", "give_back"),
@@ -174,10 +181,17 @@ def give_back(lease: Lease, ending: Ending) -> None:
                 "outcome": ending.outcome.value,
                 "detail": ending.detail[:300],
                 "head": ending.head,
-                "error_class": ending.error_class[:200],
-                "error": ending.error[:4000],
+                "error_class": failure.error_class[:200] if failure else "",
+                "error": failure.error if failure else "",
+                "failure": json.dumps(failure.stored()) if failure else None,
             },
         )
+
+
+def live_holder(run_id: UUID) -> str:
+    """Who holds an unexpired lease of the run now; empty if nobody does."""
+    live = models.Lease.objects.filter(pk=run_id, expires_at__gt=ClockTimestamp())
+    return live.values_list("holder", flat=True).first() or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +201,7 @@ class Look:
     held: bool
     wakes: int
     cancel_asked: bool
+    ask_again: bool
 
 
 def look(lease: Lease) -> Look:
@@ -195,5 +210,5 @@ def look(lease: Lease) -> Look:
         cursor.execute(
             statements.read("runs", "look"), {"run_id": lease.run_id, "fence": lease.fence}
         )
-        held, wakes, cancel_asked = cursor.fetchone()
-    return Look(held=held, wakes=wakes, cancel_asked=cancel_asked)
+        held, wakes, cancel_asked, ask_again = cursor.fetchone()
+    return Look(held=held, wakes=wakes, cancel_asked=cancel_asked, ask_again=ask_again)

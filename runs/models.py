@@ -56,6 +56,8 @@ class Run(models.Model):
     granted_fence = models.BigIntegerField(default=0)
     """Errors of attempts up to this fence have been granted their retry."""
     read_only = models.BooleanField(default=False)
+    ask_again = models.BooleanField(default=False)
+    """An operator wants the answers that LangGraph holds cut back, and the question asked anew."""
     cancel_asked_at = models.DateTimeField(null=True, blank=True)
     cancel_reason = models.TextField(blank=True, default="")
     cancelled_by = models.CharField(max_length=200, blank=True, default="")
@@ -101,8 +103,21 @@ class Run(models.Model):
             models.Index(fields=("agent", "-created_at", "-id"), name="runs_run_by_agent"),
             models.Index(
                 fields=("created_at",),
-                name="runs_run_live",
-                condition=Q(status__in=status.LIVE),
+                name="runs_run_active",
+                condition=Q(status__in=(status.Status.QUEUED, status.Status.RUNNING)),
+            ),
+            models.Index(
+                fields=("created_at",),
+                name="runs_run_woken",
+                condition=Q(wakes__gt=models.F("seen_wakes")),
+            ),
+            models.Index(
+                fields=("due_at",), name="runs_run_due", condition=Q(due_at__isnull=False)
+            ),
+            models.Index(
+                fields=("wait_until",),
+                name="runs_run_waiting",
+                condition=Q(status=status.Status.WAITING),
             ),
         )
 
@@ -137,7 +152,9 @@ class Lease(models.Model):
         default_permissions = ()
         indexes = (
             models.Index(
-                fields=("expires_at",), name="runs_lease_held", condition=Q(expires_at__isnull=False)
+                fields=("expires_at",),
+                name="runs_lease_held",
+                condition=Q(expires_at__isnull=False),
             ),
         )
 
@@ -161,6 +178,8 @@ class Attempt(models.Model):
     """Checkpoint id and number of pending writes when the attempt ended, or when it was taken."""
     error_class = models.CharField(max_length=200, blank=True, default="")
     error = models.TextField(blank=True, default="")
+    failure = models.JSONField(null=True, blank=True)
+    """What the error means (see `runs.moves.Failure`); NULL: it did not end by an error."""
     started_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
 

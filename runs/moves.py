@@ -34,6 +34,18 @@ class Failure:
     tries_left: bool
     park: status.Park | None = None
     """The ledger stopped the run for this reason."""
+    retry_after: float | None = None
+    """Seconds until it makes sense to try again, where somebody said so."""
+    free: bool = False
+    """No error, only a wait: it does not count against the tries."""
+
+    def stored(self) -> dict[str, object]:
+        """What the attempt keeps of it besides class and text."""
+        return {
+            "transient": self.transient,
+            "park": self.park and self.park.value,
+            "free": self.free,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +56,7 @@ class Facts:
     """None: this worker has no graph to read it with."""
     answers: Answers
     cancel_asked: bool = False
+    ask_again: bool = False
     saved_before: bool = False
     in_doubt: bool = False
     stopped: bool = False
@@ -54,10 +67,16 @@ class Facts:
     retrying: bool = False
     """An error at this head has been granted its retry."""
     crash_loop: bool = False
+    why_unfit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class AskAgain:
     pass
 
 
@@ -107,10 +126,22 @@ class Fail:
     failure: Failure
 
 
-Move = Cancel | Start | Continue | Finish | Wait | Resume | Park | Release | RetryLater | Fail
+Move = (
+    Cancel
+    | AskAgain
+    | Start
+    | Continue
+    | Finish
+    | Wait
+    | Resume
+    | Park
+    | Release
+    | RetryLater
+    | Fail
+)
 
 
-def next_move(facts: Facts) -> Move:  # noqa: C901, PLR0911 (a table with one line per row reads best)
+def next_move(facts: Facts) -> Move:  # noqa: C901 (a table with one line per row reads best)
     """The first row that matches."""
     head, answers, failure = facts.head, facts.answers, facts.failure
 
@@ -127,9 +158,14 @@ def next_move(facts: Facts) -> Move:  # noqa: C901, PLR0911 (a table with one li
     if not _fits(facts) and facts.right_worker:
         return Release(facts.right_worker)
     if head is None or not _fits(facts):
-        return Park(status.Park.GRAPH_CHANGED, "no live worker offers the version of this run")
+        why = facts.why_unfit or "no live worker offers the version of this run"
+        return Park(status.Park.GRAPH_CHANGED, why)
     if head.lost:
         return Park(status.Park.GRAPH_CHANGED, f"missing: {', '.join(head.lost)}")
+    if facts.ask_again:
+        return AskAgain()
+    if head.crowded:
+        return Fail(_crowded(head))
     if failure is not None:
         return _after(failure, answers)
     if facts.crash_loop:
@@ -142,6 +178,8 @@ def next_move(facts: Facts) -> Move:  # noqa: C901, PLR0911 (a table with one li
         return Resume(answers.ready[:1] if facts.retrying else answers.ready)
     if head.idle:
         return Continue()
+    if head.pending and answers.lapsed:
+        return Park(status.Park.DEADLINE)
     if head.pending and answers.unstable:
         return Park(status.Park.PAYLOAD_UNSTABLE)
     if head.pending:
@@ -153,10 +191,22 @@ def _fits(facts: Facts) -> bool:
     return facts.fit is Fit.FITS
 
 
+def _crowded(head: Head) -> Failure:
+    return Failure(
+        error_class="SeveralInterrupts",
+        error=(
+            f"{', '.join(head.crowded)}: several interrupts from threads of one node;"
+            " their answers could be swapped. Ask in parallel nodes, or one after the other."
+        ),
+        transient=False,
+        tries_left=False,
+    )
+
+
 def _after(failure: Failure, answers: Answers) -> Move:
     if failure.park is not None:
         return Park(failure.park, failure.error)
-    if failure.transient and failure.tries_left:
+    if failure.free or (failure.transient and failure.tries_left):
         return RetryLater(failure)
     if answers.consumed:
         return Park(status.Park.BAD_ANSWER, failure.error)

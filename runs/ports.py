@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from runs.authority import Lease
-from runs.heads import Head
+from runs.heads import Asker, Head
 from runs.models import Run
 
 
@@ -41,6 +41,8 @@ class Answers:
     """LangGraph already holds an answer to one of them, though it still lists the interrupt."""
     unstable: bool = False
     """A payload has changed more often than APPROVALS_ROUNDS allows."""
+    lapsed: bool = False
+    """A question's deadline has passed, and its policy says that the run is parked then."""
     under_way: bool = False
     """Some decision of this run has not taken effect yet."""
 
@@ -66,11 +68,11 @@ class Approvals(Protocol):
     def withdraw(self, run: Run, reason: str) -> None:
         """The run ends: close open requests, give up decisions under way. In the transaction."""
 
-    def forget(self, run: Run) -> tuple[tuple[str, str, str, int], ...]:
-        """Give up the answers of bad decisions and return the askers whose answers are to be cut.
+    def held(self, run_id: UUID) -> tuple[Asker, ...]:
+        """Who asked the questions whose answers asking again cuts back. Reads only."""
 
-        In the transaction; used by *ask again*.
-        """
+    def forget(self, run: Run) -> None:
+        """Give up the decisions behind those answers; new requests open. In the transaction."""
 
 
 class Ledger(Protocol):

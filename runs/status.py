@@ -2,7 +2,7 @@
 
 Code, pages, filters and documentation read these tables; a test asserts that they are complete.
 
-1. Stored states are what the database holds. Overlays (stuck, stalled, ...) are computed, never stored.
+1. Stored states are what the database holds. Overlays (stuck, ...) are computed, never stored.
 2. `next` lists where a state may go; an ended run goes nowhere.
 3. Six tones exist: neutral, info, human, ok, warn, bad. "human" means that a person is needed.
 """
@@ -129,7 +129,7 @@ PARKS: dict[str, State] = {
             label="Parked: effect in doubt",
             tone="warn",
             icon="triangle",
-            sentence="A call's outcome is unknown. Settle the effect; the run then goes on by itself.",
+            sentence="A call's outcome is unknown. Settle the effect; the run then goes on.",
         ),
         State(
             value=Park.GRAPH_CHANGED,
@@ -137,8 +137,8 @@ PARKS: dict[str, State] = {
             tone="warn",
             icon="hand",
             sentence=(
-                "The deployed graph does not fit this run. Deploy a version that fits or is declared"
-                " compatible, then force-resume; or cancel the run."
+                "The deployed graph does not fit this run. Deploy a version that fits or is"
+                " declared compatible, then force-resume; or cancel the run."
             ),
         ),
         State(

@@ -1,14 +1,17 @@
 """The Celery app: tasks carry an id and ring; what to do next stands in the database.
 
-Order of a worker's life: `worker_init` in the parent, before any fork; `worker_process_init` in
-each child, where pools and heartbeats are opened, since a socket must not be shared after a fork;
-`worker_process_shutdown` in each child.
+Order of a worker's life: `worker_init` and `celeryd_after_setup` in the parent, before any fork;
+then each child drives, and opens its own pools and heartbeat at first use, since a socket must not
+be shared after a fork; `worker_shutting_down` in the parent when it is asked to stop.
 """
 
 from __future__ import annotations
 
 import os
+import threading
+from typing import Any
 
+import django
 from celery import Celery, signals
 from django.conf import settings
 
@@ -20,8 +23,50 @@ app = Celery("signalbox")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
+RUNS = settings.CELERY_TASK_DEFAULT_QUEUE
+_stopping = threading.Event()
+
 
 @signals.beat_init.connect
 @signals.worker_init.connect
 def use_embedded_services(**_: object) -> None:
     services.use(settings.STATE_DIR)
+
+
+@signals.celeryd_after_setup.connect
+def prepare(sender: str, instance: Any, **_: object) -> None:
+    """In the parent, before the fork: refuse to start what must not drive, load the agents."""
+    django.setup()
+    from runs import checks, workers  # noqa: PLC0415 (models exist only after django.setup)
+
+    workers.call_me(sender)
+    if RUNS in instance.app.amqp.queues.consume_from:
+        checks.require_fit_to_drive()
+
+
+@signals.worker_ready.connect
+def announce(sender: Any, **_: object) -> None:
+    """In the parent: say which agents this worker offers, and keep saying that it is alive."""
+    from runs import workers  # noqa: PLC0415
+
+    drives = RUNS in sender.app.amqp.queues.consume_from
+    workers.announce(sender.hostname, drives=drives)
+    threading.Thread(
+        target=workers.keep_announced, args=(sender.hostname, _stopping), daemon=True
+    ).start()
+
+
+@signals.worker_shutting_down.connect
+def drain(sender: str, **_: object) -> None:
+    """In the parent: the children's heartbeats see this and end their drives at the next step."""
+    from runs import workers  # noqa: PLC0415
+
+    workers.drain(sender)
+
+
+@signals.worker_shutdown.connect
+def leave(sender: Any, **_: object) -> None:
+    from runs import workers  # noqa: PLC0415
+
+    _stopping.set()
+    workers.gone(sender.hostname)

@@ -7,16 +7,8 @@ from django.db import migrations
 CHECK = """
 CREATE FUNCTION runs_check_fence(p_run uuid, p_fence bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    -- FOR SHARE, not a plain read: the taker's update must wait for this writer, and the other way.
-    PERFORM FROM runs_lease WHERE run_id = p_run AND fence = p_fence FOR SHARE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'run %: fence % was taken over', p_run, p_fence USING ERRCODE = 'SB001';
-    END IF;
-END $$;
-
-CREATE FUNCTION runs_check_fence_step(p_run uuid, p_fence bigint) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    -- The update locks the row as well, and a saved step counts as progress.
+    -- An update, not a plain read: it locks the row, so that a taker waits for this writer and a
+    -- former driver cannot commit after the taker has read the head. It also notes the progress.
     UPDATE runs_lease SET progress_at = clock_timestamp() WHERE run_id = p_run AND fence = p_fence;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'run %: fence % was taken over', p_run, p_fence USING ERRCODE = 'SB001';
@@ -31,7 +23,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL(
             CHECK,
-            "DROP FUNCTION runs_check_fence(uuid, bigint); DROP FUNCTION runs_check_fence_step(uuid, bigint);",
+            "DROP FUNCTION runs_check_fence(uuid, bigint);",
         ),
         migrations.RunSQL(
             "ALTER TABLE runs_lease SET (fillfactor = 50);",

@@ -7,5 +7,5 @@ WITH lease AS (
 )
 UPDATE runs_attempt
    SET outcome = %(outcome)s, detail = %(detail)s, head = %(head)s, error_class = %(error_class)s,
-       error = %(error)s, ended_at = clock_timestamp()
+       error = %(error)s, failure = %(failure)s::jsonb, ended_at = clock_timestamp()
  WHERE run_id = %(run_id)s AND fence = %(fence)s AND EXISTS (SELECT FROM lease)

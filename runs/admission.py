@@ -1,0 +1,107 @@
+"""Admission: a run is accepted when its row is committed, before the graph is first invoked.
+
+1. Run, lease and audit entry are one transaction; the doorbell rings after it.
+2. The same idempotency key of the same agent returns the first run; with another input it is
+   refused.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from accounts import actors
+from accounts.actors import Actor
+from audit import canonical, trail
+from runs import dispatch, errors, registry
+from runs.models import Lease, Run
+
+KEY_LIMIT = 255
+
+
+def start(agent: str, given: object, *, actor: Actor, key: str | None = None) -> Run:
+    """Accept a run and return it; with a known `key`, return the run that it started first.
+
+    `given` is the graph's input: JSON that PostgreSQL can store (no NUL, no NaN).
+    Raises UnknownAgent, BadInput, KeyReused, NotPermitted.
+    """
+    try:
+        with transaction.atomic():
+            user = actors.require(actor, "runs.start_run")
+            declared = registry.declaration(agent)
+            _check(declared, given, key)
+            run = Run(
+                agent=declared.name,
+                agent_version=declared.version,
+                title=declared.title_for(given),
+                input=given,
+                idempotency_key=key,
+                started_by=user,
+                starter=actor.label,
+            )
+            try:
+                with transaction.atomic():
+                    run.save(force_insert=True)
+            except IntegrityError:
+                return _first(declared.name, key, given)
+            Lease.objects.create(run=run)
+            trail.record(
+                "run.started",
+                actor=actor,
+                target=("run", str(run.id)),
+                run_id=run.id,
+                data={"agent": declared.name, "version": declared.version, "key": key},
+            )
+            dispatch.ring(run.id, cause="started")
+            return run
+    except (actors.errors.NotPermitted, errors.RunsError) as refusal:
+        trail.record_refused(
+            "run.start_refused",
+            actor=actor,
+            target=("agent", agent),
+            reason=str(refusal),
+        )
+        raise
+
+
+def _first(agent: str, key: str | None, given: object) -> Run:
+    first = Run.objects.get(agent=agent, idempotency_key=key)
+    if canonical.fingerprint(first.input) != canonical.fingerprint(given):
+        raise errors.KeyReused(
+            f"The key {key!r} already started run {first.id} with another input."
+            " Use a new key, or the same input."
+        )
+    return first
+
+
+def _check(declared: registry.Declaration, given: object, key: str | None) -> None:
+    if key is not None and not (0 < len(key) <= KEY_LIMIT and key.isprintable()):
+        raise errors.BadInput(f"The idempotency key must be 1 to {KEY_LIMIT} printable characters.")
+    try:
+        text = json.dumps(given, allow_nan=False, ensure_ascii=True)
+    except (TypeError, ValueError) as exc:
+        raise errors.BadInput(f"The input is not JSON: {exc}. Correct it and start again.") from exc
+    if len(text) > settings.RUNS_INPUT_LIMIT:
+        raise errors.BadInput(
+            f"The input has {len(text)} bytes, more than {settings.RUNS_INPUT_LIMIT}."
+            " Store the data elsewhere and pass a reference."
+        )
+    if canonical.visible(given) != given:
+        raise errors.BadInput(
+            "The input has characters or numbers that the database cannot store exactly"
+            " (NUL, half a surrogate pair, an integer above 2^53). Remove them, or pass text."
+        )
+    if declared.input_schema is not None:
+        _fit_schema(declared.input_schema, given)
+
+
+def _fit_schema(schema: Any, given: object) -> None:
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    wrong = jsonschema.exceptions.best_match(validator.iter_errors(given))
+    if wrong is not None:
+        where = wrong.json_path.replace("$", "input", 1)
+        raise errors.BadInput(f"{where}: {wrong.message}. Correct it and start again.")

@@ -1,0 +1,187 @@
+"""What a person may do to a run: cancel it, retry it, force it to resume, have it asked again.
+
+1. Each checks its own permission in the transaction that acts, needs a reason, leaves an
+   intervention and an audit entry, and wakes the run. Refused attempts are recorded as well.
+2. Nothing here drives: the run is changed under its lock and somebody is asked to look.
+3. Force-resume and retry forgive: earlier errors and crashes no longer count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from accounts import actors
+from accounts import errors as people
+from accounts.actors import Actor
+from audit import trail
+from runs import dispatch, errors, leases, status
+from runs.models import Intervention, Lease, Run
+
+FRESH = timedelta(minutes=5)
+"""How recent a sign-in must be for what breaks a safety rule."""
+
+
+def cancel(run_id: UUID, *, actor: Actor, reason: str) -> Run:
+    """Ask the run to end at its next step. Raises NotPermitted, ReasonMissing, RunEnded, NoSuchRun.
+
+    Asking twice is harmless: the first word stands.
+    """
+
+    def act(run: Run) -> None:
+        if run.cancel_asked_at is None:
+            _update(
+                run,
+                cancel_asked_at=Now(),
+                cancel_reason=reason,
+                cancelled_by=actor.label,
+            )
+
+    return _intervene(
+        run_id,
+        actor,
+        reason,
+        permission="runs.cancel_run",
+        verb="run.cancel_asked",
+        kind=Intervention.Kind.CANCEL,
+        act=act,
+    )
+
+
+def retry(run_id: UUID, *, actor: Actor, reason: str) -> Run:
+    """Try a parked or waiting-to-retry run again now. Raises also NothingToDo."""
+
+    def act(run: Run) -> None:
+        if run.status not in (status.Status.PARKED, status.Status.QUEUED):
+            raise errors.NothingToDo
+        _forgive(run)
+
+    return _intervene(
+        run_id,
+        actor,
+        reason,
+        permission="runs.retry_run",
+        verb="run.retried",
+        kind=Intervention.Kind.RETRY,
+        act=act,
+    )
+
+
+def force_resume(run_id: UUID, *, actor: Actor, reason: str) -> Run:
+    """Have another worker take over a stuck run, or look again at one that rests.
+
+    Refused while a live lease holds the run (NothingToDo), and without a recent sign-in
+    (ReauthenticationNeeded). It decides nothing: questions stay open, effects in doubt stay so.
+    """
+
+    def act(run: Run) -> None:
+        holder = leases.live_holder(run.pk)
+        if holder:
+            raise errors.NothingToDo(
+                f"{holder} holds the lease and renews it. If it hangs, wait until it is"
+                " given up, or stop that worker; then force-resume."
+            )
+        _forgive(run)
+
+    return _intervene(
+        run_id,
+        actor,
+        reason,
+        permission="runs.force_resume_run",
+        verb="run.force_resumed",
+        kind=Intervention.Kind.FORCE_RESUME,
+        act=act,
+        fresh=True,
+    )
+
+
+def ask_again(run_id: UUID, *, actor: Actor, reason: str) -> Run:
+    """Have the last question of a run that is parked for a bad answer asked once more.
+
+    Marks the run; the next driver cuts the answer back under its lease. Raises also NothingToDo.
+    """
+
+    def act(run: Run) -> None:
+        if run.status != status.Status.PARKED or run.park_reason not in (
+            status.Park.BAD_ANSWER,
+            status.Park.DEADLINE,
+        ):
+            raise errors.NothingToDo
+        _update(run, ask_again=True)
+        _forgive(run)
+
+    return _intervene(
+        run_id,
+        actor,
+        reason,
+        permission="runs.ask_again_run",
+        verb="run.ask_again",
+        kind=Intervention.Kind.ASK_AGAIN,
+        act=act,
+    )
+
+
+def wake_parked(reason: status.Park) -> list[UUID]:
+    """Look again at every run parked for `reason`, forgiving what parked it. In the transaction."""
+    woken = []
+    for run in Run.objects.select_for_update(no_key=True).filter(
+        status=status.Status.PARKED, park_reason=reason
+    ):
+        _forgive(run)
+        _update(run, wakes=F("wakes") + 1)
+        dispatch.ring(run.pk, cause="woken")
+        woken.append(run.pk)
+    return woken
+
+
+def _intervene(  # noqa: PLR0913 (one row of the table of controls)
+    run_id: UUID,
+    actor: Actor,
+    reason: str,
+    *,
+    permission: str,
+    verb: str,
+    kind: Intervention.Kind,
+    act: Callable[[Run], None],
+    fresh: bool = False,
+) -> Run:
+    try:
+        with transaction.atomic():
+            user = actors.require(actor, permission)
+            if fresh and actor.kind == "user" and not actors.fresh(actor, FRESH):
+                raise people.ReauthenticationNeeded
+            if not reason.strip():
+                raise errors.ReasonMissing
+            run = Run.objects.select_for_update(no_key=True).filter(pk=run_id).first()
+            if run is None:
+                raise errors.NoSuchRun
+            if run.ended:
+                raise errors.RunEnded
+            act(run)
+            Intervention.objects.create(
+                run=run, kind=kind, user=user, label=actor.label, reason=reason
+            )
+            _update(run, wakes=F("wakes") + 1)
+            trail.record(
+                verb, actor=actor, target=("run", str(run_id)), run_id=run_id, reason=reason
+            )
+            dispatch.ring(run_id, cause=kind.label.lower())
+    except (people.AccountsError, errors.RunsError) as refusal:
+        trail.record_refused(verb, actor=actor, target=("run", str(run_id)), reason=str(refusal))
+        raise
+    return Run.objects.get(pk=run_id)
+
+
+def _forgive(run: Run) -> None:
+    """Errors and crashes up to now no longer count, and a retry need not wait."""
+    fence = Lease.objects.values_list("fence", flat=True).get(pk=run.pk)
+    _update(run, forgiven_fence=fence, granted_fence=fence, due_at=None)
+
+
+def _update(run: Run, **changes: object) -> None:
+    Run.objects.filter(pk=run.pk).update(updated_at=Now(), **changes)

@@ -1,0 +1,425 @@
+"""Driving a run: take the lease, then look, decide and act until there is nothing left to do.
+
+    drive(run_id) = take the lease → loop { look → read the head → next_move → act } → give back
+
+1. The only caller of the graph. What to do is decided by `moves.next_move` alone.
+2. `wakes` is read before the head. Whatever ends a drive is one transaction that locks the run and
+   compares: if it rose meanwhile, look again. So no wake-up is lost.
+3. A checkpoint is only ever written under the fence. After every exit of the graph, normal or not,
+   the lease is checked again before anything is concluded.
+4. Answers go to LangGraph keyed by interrupt id, in strict mode, and never twice once LangGraph
+   holds them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+from langgraph.errors import GraphDrained, UnknownInterruptError
+from langgraph.types import Command
+
+from accounts.actors import Actor
+from audit import canonical, trail
+from runs import (
+    authority,
+    checkpoints,
+    dispatch,
+    errors,
+    failures,
+    heads,
+    history,
+    killpoints,
+    leases,
+    moves,
+    ports,
+    registry,
+    savers,
+    status,
+    workers,
+)
+from runs.authority import Authority
+from runs.heads import Head
+from runs.heartbeat import heart
+from runs.models import Run
+
+logger = logging.getLogger(__name__)
+
+STRICT = "__pregel_strict_resume"
+"""LangGraph's switch that makes an answer to a question nobody asks an error; see runs.checks."""
+NO_PROGRESS = 3
+"""Calls in a row that return normally and change nothing, before the run fails."""
+
+
+def drive(run_id: UUID, *, holder: str, cause: str) -> status.Outcome | None:
+    """Drive the run as far as it goes and return how the attempt ended.
+
+    None: there was nothing to do, somebody else drives it, or the lease was lost on the way.
+    """
+    taken = leases.take(run_id, holder=holder, cause=cause)
+    if taken is None:
+        return None
+    killpoints.reach("driver.taken", run_id)
+    margin = settings.RUNS_LEASE - settings.RUNS_LEASE_MARGIN
+    mine = Authority(
+        lease=taken.lease, agent=taken.agent, deadline=taken.taken_at + margin.total_seconds()
+    )
+    drive_ = _Drive(taken=taken, mine=mine)
+    with heart.keep(mine, drive_.stall_after()):
+        try:
+            return drive_.run()
+        except errors.LeaseLost:
+            logger.warning("run %s: fence %s was taken over", run_id, taken.lease.fence)
+            return None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Drive:
+    """One holding of the lease."""
+
+    taken: leases.Taken
+    mine: Authority
+    agent: registry.Agent | None = None
+    unfit: str = ""
+    failure: moves.Failure | None = None
+    saved: bool = False
+    unchanged: int = 0
+    signature: tuple[object, ...] = ()
+    actor: Actor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.actor = Actor.system(self.taken.lease.holder)
+        self.saved = self.taken.saved_before
+        try:
+            self.agent = registry.load(self.taken.agent)
+        except errors.RunsError as exc:
+            self.unfit = str(exc)
+
+    @property
+    def run_id(self) -> UUID:
+        return self.taken.lease.run_id
+
+    def stall_after(self) -> float:
+        declared = self.agent and self.agent.declared.stall_after
+        return (declared or settings.RUNS_STALL_AFTER).total_seconds()
+
+    # --- the loop ---------------------------------------------------------------------------------
+
+    def run(self) -> status.Outcome:
+        while True:
+            look = leases.look(self.mine.lease)
+            if not look.held:
+                raise errors.LeaseLost
+            head = self._head()
+            facts = self._facts(look, head)
+            move = moves.next_move(facts)
+            match move:
+                case moves.Start() | moves.Continue() | moves.Resume():
+                    if self.mine.control.drain_requested:
+                        outcome = self._end(look, head, moves.Release(""))
+                    else:
+                        self._call(move, head)
+                        continue
+                case moves.AskAgain():
+                    self._ask_again()
+                    continue
+                case _:
+                    outcome = self._end(look, head, move)
+            if outcome is not None:
+                return outcome
+
+    def _head(self) -> Head | None:
+        if self.agent is None or not self.agent.declared.fits(self.taken.version):
+            return None
+        saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
+        graph = self.agent.graph.copy(update={"checkpointer": saver})
+        head = heads.read(graph, self._config())
+        self.saved = self.saved or head.exists
+        if self.taken.lost_fence is not None:
+            history.note_lost(self.run_id, self.taken.lost_fence, head.mark)
+            self.taken = replace(self.taken, lost_fence=None)
+        return head
+
+    def _facts(self, look: leases.Look, head: Head | None) -> moves.Facts:
+        answers = ports.approvals().read(self.run_id, head) if head else ports.Answers()
+        if head is not None and answers.under_way:
+            ports.approvals().note_delivered(self.mine.lease, head)
+        past = history.EMPTY
+        if head is not None and self.agent and self.taken.lease.fence > 1:
+            past = history.at(self.run_id, head.mark, declared=self.agent.declared)
+        fit = self._fit()
+        return moves.Facts(
+            head=head,
+            answers=answers,
+            cancel_asked=look.cancel_asked,
+            ask_again=look.ask_again,
+            saved_before=self.saved,
+            in_doubt=ports.ledger().in_doubt(self.run_id),
+            stopped=ports.ledger().stopped(self.taken.agent),
+            fit=fit,
+            right_worker=(
+                ""
+                if fit is moves.Fit.FITS
+                else workers.offering(self.taken.agent, self.taken.version)
+            ),
+            failure=self._failure(past),
+            retrying=past.retrying,
+            crash_loop=past.lost >= settings.RUNS_CRASH_LIMIT,
+            why_unfit=self.unfit,
+        )
+
+    def _fit(self) -> moves.Fit:
+        if self.agent is None:
+            return moves.Fit.UNKNOWN
+        fits = self.agent.declared.fits(self.taken.version)
+        return moves.Fit.FITS if fits else moves.Fit.OTHER
+
+    def _failure(self, past: history.History) -> moves.Failure | None:
+        """The error of this drive's last call, or the one that an earlier attempt left behind."""
+        if self.failure is None or self.agent is None:
+            return past.failure
+        tried = past.errors + (not self.failure.free)
+        return replace(self.failure, tries_left=tried < history.tries(self.agent.declared))
+
+    # --- calling the graph ------------------------------------------------------------------------
+
+    def _config(self) -> dict[str, Any]:
+        limit = self.agent and self.agent.declared.recursion_limit
+        return {
+            "configurable": {"thread_id": str(self.run_id), STRICT: True},
+            "metadata": {"run_id": str(self.run_id), "fence": self.mine.lease.fence},
+            "recursion_limit": limit or settings.RUNS_RECURSION_LIMIT,
+        }
+
+    def _call(self, move: moves.Move, head: Head | None) -> None:
+        """Invoke the graph once; an error becomes `self.failure`."""
+        given = self._given(move)
+        killpoints.reach("driver.before_call", self.run_id)
+        self.failure = None
+        try:
+            with authority.using(self.mine):
+                self._invoke(given)
+        except GraphDrained:
+            return
+        except UnknownInterruptError as exc:
+            logger.info("run %s: the question has changed meanwhile: %s", self.run_id, exc)
+        except Exception as exc:
+            self._note_failure(exc)
+            return
+        self._note_progress(head)
+
+    def _given(self, move: moves.Move) -> object:
+        match move:
+            case moves.Start():
+                return Run.objects.values_list("input", flat=True).get(pk=self.run_id)
+            case moves.Resume(answers):
+                ports.approvals().hand_over(self.mine.lease, answers)
+                killpoints.reach("driver.handed_over", self.run_id)
+                return Command(resume={a.interrupt_id: a.value for a in answers})
+            case _:
+                return None
+
+    def _invoke(self, given: object) -> None:
+        if self.agent is None:
+            raise errors.UnknownAgent
+        if self.agent.is_async:
+            work = self._ainvoke(given)
+            asyncio.run_coroutine_threadsafe(work, checkpoints.loop()).result()
+            return
+        saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
+        graph = self.agent.graph.copy(update={"checkpointer": saver})
+        graph.invoke(given, self._config(), durability="sync", control=self.mine.control)
+
+    async def _ainvoke(self, given: object) -> None:
+        if self.agent is None:
+            raise errors.UnknownAgent
+        saver = savers.AsyncFencedSaver(await checkpoints.async_pool(), self.mine.lease)
+        graph = self.agent.graph.copy(update={"checkpointer": saver})
+        await graph.ainvoke(given, self._config(), durability="sync", control=self.mine.control)
+
+    def _note_failure(self, exc: Exception) -> None:
+        if self.agent is None:
+            raise exc
+        failure = failures.classify(exc, self.agent.declared)
+        level = logging.INFO if failure.park or failure.free else logging.WARNING
+        logger.log(level, "run %s: %s: %s", self.run_id, failure.error_class, failure.error)
+        if (
+            failure.park is not status.Park.EFFECT_IN_DOUBT
+        ):  # that is a fact of the ledger's, read anew
+            self.failure = failure
+
+    def _note_progress(self, before: Head | None) -> None:
+        """Fail a run whose graph keeps returning without having changed anything."""
+        signature = _signature(before) if before else ()
+        self.unchanged = self.unchanged + 1 if signature == self.signature else 0
+        self.signature = signature
+        if self.unchanged >= NO_PROGRESS:
+            self.failure = moves.Failure(
+                error_class="NoProgress",
+                error="The graph returns without doing anything at this step.",
+                transient=False,
+                tries_left=False,
+            )
+
+    def _ask_again(self) -> None:
+        """Cut the answers that LangGraph holds, then give up the decisions they came from.
+
+        In this order: if the process dies in between, the run is still marked and this is repeated.
+        """
+        saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
+        heads.forget(saver, str(self.run_id), ports.approvals().held(self.run_id))
+        with transaction.atomic():
+            leases.lock(self.mine.lease)
+            run = Run.objects.get(pk=self.run_id)
+            ports.approvals().forget(run)
+            Run.objects.filter(pk=self.run_id).update(ask_again=False, updated_at=Now())
+        self.failure = None
+
+    # --- ending the drive -------------------------------------------------------------------------
+
+    def _end(self, look: leases.Look, head: Head | None, move: moves.Move) -> status.Outcome | None:
+        """Give the lease back with what `move` says; None if the run was woken meanwhile."""
+        with transaction.atomic():
+            wakes = leases.lock(self.mine.lease)
+            if wakes != look.wakes:
+                return None
+            return _Ending(drive=self, wakes=wakes, head=head).act(move)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ending:
+    """What the last transaction of a drive writes; run and lease are locked."""
+
+    drive: _Drive
+    wakes: int
+    head: Head | None
+
+    def act(self, move: moves.Move) -> status.Outcome:
+        match move:
+            case moves.Cancel():
+                return self._cancel()
+            case moves.Finish():
+                return self._finish()
+            case moves.Wait():
+                return self._wait()
+            case moves.Park(reason, detail):
+                return self._park(reason, detail)
+            case moves.Release(to):
+                return self._release(to)
+            case moves.RetryLater(failure):
+                return self._retry_later(failure)
+            case moves.Fail(failure):
+                return self._fail(failure)
+            case _:
+                raise AssertionError(move)
+
+    def _cancel(self) -> status.Outcome:
+        run = self._run()
+        ports.approvals().withdraw(run, "the run was cancelled")
+        self._record("run.cancelled", reason=run.cancel_reason)
+        self._rest(status=status.Status.CANCELLED, ended_at=Now())
+        return self._give_back(status.Outcome.CANCELLED)
+
+    def _finish(self) -> status.Outcome:
+        ports.approvals().withdraw(self._run(), "the run has ended")
+        self._record("run.finished")
+        output = canonical.visible(self.head.values) if self.head else None
+        self._rest(status=status.Status.SUCCEEDED, ended_at=Now(), output=output)
+        return self._give_back(status.Outcome.FINISHED)
+
+    def _wait(self) -> status.Outcome:
+        if self.head is None:
+            raise AssertionError("only a head can ask")
+        deadline = ports.approvals().open(self._run(), self.head)
+        self._record("run.waiting")
+        self._rest(status=status.Status.WAITING, wait_until=deadline)
+        return self._give_back(status.Outcome.WAITED)
+
+    def _park(self, reason: status.Park, detail: str) -> status.Outcome:
+        self._record("run.parked", reason=detail, data={"park": reason.value})
+        self._rest(status=status.Status.PARKED, park_reason=reason, park_detail=detail)
+        return self._give_back(status.Outcome.PARKED, detail=reason.label)
+
+    def _release(self, to: str) -> status.Outcome:
+        self._rest(status=status.Status.QUEUED)
+        dispatch.ring(self.drive.run_id, cause="handed on", to=to)
+        if to:
+            return self._give_back(status.Outcome.RELEASED, detail=f"handed on to {to}")
+        why = self.drive.mine.control.drain_reason or ""
+        return self._give_back(status.Outcome.DRAINED, detail=why)
+
+    def _retry_later(self, failure: moves.Failure) -> status.Outcome:
+        agent = self.drive.agent
+        mark = self.head.mark if self.head else ""
+        past = history.EMPTY
+        if agent is not None:
+            past = history.at(self.drive.run_id, mark, declared=agent.declared)
+        delay = failure.retry_after if failure.retry_after is not None else backoff(past.errors)
+        self._rest(status=status.Status.QUEUED, due_at=Now() + timedelta(seconds=delay))
+        return self._give_back(status.Outcome.RAISED, failure=failure)
+
+    def _fail(self, failure: moves.Failure) -> status.Outcome:
+        ports.approvals().withdraw(self._run(), "the run has failed")
+        self._record("run.failed", reason=f"{failure.error_class}: {failure.error}")
+        self._rest(
+            status=status.Status.FAILED,
+            ended_at=Now(),
+            error_class=failure.error_class[:200],
+            error=failure.error,
+        )
+        return self._give_back(status.Outcome.RAISED, failure=failure)
+
+    def _run(self) -> Run:
+        return Run.objects.get(pk=self.drive.run_id)
+
+    def _rest(self, **changes: object) -> None:
+        Run.objects.filter(pk=self.drive.run_id).update(
+            seen_wakes=self.wakes, updated_at=Now(), **changes
+        )
+
+    def _give_back(
+        self,
+        outcome: status.Outcome,
+        *,
+        detail: str = "",
+        failure: moves.Failure | None = None,
+    ) -> status.Outcome:
+        leases.give_back(
+            self.drive.mine.lease,
+            leases.Ending(
+                outcome=outcome,
+                head=self.head.mark if self.head else "",
+                detail=detail,
+                failure=failure or self.drive.failure,
+            ),
+        )
+        return outcome
+
+    def _record(self, verb: str, *, reason: str = "", data: object = None) -> None:
+        trail.record(
+            verb,
+            actor=self.drive.actor,
+            target=("run", str(self.drive.run_id)),
+            run_id=self.drive.run_id,
+            reason=reason,
+            data=data,
+        )
+
+
+def backoff(errors_before: int) -> float:
+    """Seconds to wait after an error: doubled each time, capped, and spread by half."""
+    base: float = settings.RUNS_BACKOFF.total_seconds() * 2 ** min(errors_before, 20)
+    capped = min(base, settings.RUNS_BACKOFF_CAP.total_seconds())
+    return capped * random.uniform(0.5, 1.0)  # noqa: S311 (spreads load, guards nothing)
+
+
+def _signature(head: Head) -> tuple[object, ...]:
+    return (head.mark, tuple(sorted(head.pending)), tuple(sorted(head.held.items())), head.idle)

@@ -1,0 +1,84 @@
+"""What earlier attempts say about the head at which a run stands now.
+
+Errors and crashes count only at the very head at which they happened, and only if they are newer
+than the last time an operator forgave them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+
+from runs import status
+from runs.models import Attempt, Run
+from runs.moves import Failure
+from runs.registry import Declaration
+
+LOOK_BACK = 50
+SILENT = (status.Outcome.DRAINED, status.Outcome.RELEASED, status.Outcome.OPEN)
+"""Outcomes that say nothing about the head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What happened at this head so far."""
+
+    failure: Failure | None = None
+    """The newest error that nobody has dealt with yet."""
+    errors: int = 0
+    """Errors in a row that count against the tries."""
+    lost: int = 0
+    """Workers lost in a row."""
+    retrying: bool = False
+
+
+EMPTY = History()
+
+
+def at(run_id: UUID, mark: str, *, declared: Declaration) -> History:
+    """The history of the run at the head called `mark`."""
+    run = Run.objects.only("forgiven_fence", "granted_fence").get(pk=run_id)
+    attempts = Attempt.objects.filter(run_id=run_id).exclude(outcome__in=SILENT).order_by("-fence")
+    here = []
+    for attempt in attempts[:LOOK_BACK]:
+        if attempt.head != mark:
+            break
+        here.append(attempt)
+    counted = [attempt for attempt in here if attempt.fence > run.forgiven_fence]
+    lost = 0
+    for attempt in counted:
+        if attempt.outcome != status.Outcome.LOST:
+            break
+        lost += 1
+    failed = [attempt for attempt in counted if attempt.failure]
+    errors = sum(not attempt.failure["free"] for attempt in failed)
+    newest = failed[0] if failed and failed[0].fence > run.granted_fence else None
+    return History(
+        failure=newest and _failure(newest, tries_left=errors < tries(declared)),
+        errors=errors,
+        lost=lost,
+        retrying=any(attempt.failure for attempt in here),
+    )
+
+
+def note_lost(run_id: UUID, fence: int, mark: str) -> None:
+    """Write down at which head the worker of attempt `fence` was lost."""
+    Attempt.objects.filter(run_id=run_id, fence=fence).update(head=mark)
+
+
+def tries(declared: Declaration) -> int:
+    return declared.tries or int(settings.RUNS_TRIES)
+
+
+def _failure(attempt: Attempt, *, tries_left: bool) -> Failure:
+    kept = attempt.failure or {}
+    return Failure(
+        error_class=attempt.error_class,
+        error=attempt.error,
+        transient=kept["transient"],
+        park=status.Park(kept["park"]) if kept["park"] else None,
+        free=kept["free"],
+        tries_left=tries_left,
+    )

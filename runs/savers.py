@@ -1,0 +1,124 @@
+"""Checkpoint savers whose writes the database refuses once the lease was taken over.
+
+The fence is checked by one SQL function, sent as the first statement of the libpq pipeline that
+carries the writes. On an autocommit connection everything between two syncs is one implicit
+transaction: the check costs no round trip, its row lock lasts until the writes commit, and an error
+in it undoes the whole put.
+
+1. The check locks the lease row. A plain read would let a former driver commit a checkpoint after
+   the new one has read the head.
+2. One saver per drive, bound to one lease. Not a context variable: writes of parallel nodes are
+   committed from callbacks, where it is empty.
+3. LeaseLost is an ordinary exception: LangGraph drops a GraphBubbleUp that comes from a saver. A
+   node's own error can hide it, so the driver looks under the fence after every exit.
+4. A write set that carries an error loses its output: otherwise a node whose conditional edge
+   raised reads as finished, and the graph ends without ever taking the edge.
+5. `prune` and `delete_thread` are not for drivers and are refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import psycopg
+from langgraph.checkpoint.base import WRITES_IDX_MAP
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import AsyncCursor, Cursor
+
+from runs import errors, killpoints
+from runs.authority import Lease
+
+TAKEN_OVER = "SB001"
+"""SQLSTATE raised by runs_check_fence: see the migration that makes it."""
+CHECK = "SELECT runs_check_fence(%s, %s)"
+ERROR, ERROR_SOURCE = "__error__", "__error_source_node__"
+
+Writes = Sequence[tuple[str, Any]]
+
+
+class FencedSaver(PostgresSaver):
+    """A PostgresSaver for one drive. Every write opens `_cursor(pipeline=True)`; reads do not."""
+
+    def __init__(self, conn: Any, lease: Lease) -> None:
+        super().__init__(conn)
+        self.lease = lease
+
+    @contextmanager
+    def _cursor(self, *, pipeline: bool = False) -> Iterator[Cursor[Any]]:
+        try:
+            with super()._cursor(pipeline=pipeline) as cursor:
+                if pipeline:
+                    cursor.execute(CHECK, (self.lease.run_id, self.lease.fence))
+                    killpoints.reach("saver.pipeline", self.lease.run_id)
+                yield cursor
+        except psycopg.Error as exc:
+            raise _translated(exc) from exc
+
+    def put(self, *args: Any, **kwargs: Any) -> Any:
+        killpoints.reach("saver.put", self.lease.run_id)
+        return super().put(*args, **kwargs)
+
+    def put_writes(self, config: Any, writes: Writes, task_id: str, task_path: str = "") -> None:
+        killpoints.reach("saver.put_writes", self.lease.run_id)
+        super().put_writes(config, without_half_finished_output(writes), task_id, task_path)
+        killpoints.reach("saver.wrote", self.lease.run_id)
+
+    def delete_thread(self, thread_id: str) -> None:
+        raise NotImplementedError("a driver deletes no checkpoints")
+
+    def prune(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("a driver prunes no checkpoints")
+
+
+class AsyncFencedSaver(AsyncPostgresSaver):
+    """The same for graphs with async nodes."""
+
+    def __init__(self, conn: Any, lease: Lease) -> None:
+        super().__init__(conn)
+        self.lease = lease
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[Any]]:
+        try:
+            async with super()._cursor(pipeline=pipeline) as cursor:
+                if pipeline:
+                    await cursor.execute(CHECK, (self.lease.run_id, self.lease.fence))
+                    killpoints.reach("saver.pipeline", self.lease.run_id)
+                yield cursor
+        except psycopg.Error as exc:
+            raise _translated(exc) from exc
+
+    async def aput(self, *args: Any, **kwargs: Any) -> Any:
+        killpoints.reach("saver.put", self.lease.run_id)
+        return await super().aput(*args, **kwargs)
+
+    async def aput_writes(
+        self, config: Any, writes: Writes, task_id: str, task_path: str = ""
+    ) -> None:
+        killpoints.reach("saver.put_writes", self.lease.run_id)
+        await super().aput_writes(config, without_half_finished_output(writes), task_id, task_path)
+        killpoints.reach("saver.wrote", self.lease.run_id)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        raise NotImplementedError("a driver deletes no checkpoints")
+
+    async def aprune(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("a driver prunes no checkpoints")
+
+
+def without_half_finished_output(writes: Writes) -> Writes:
+    """Drop what a failed task had already written, so that it counts as unfinished and runs again.
+
+    Tasks whose error goes to an error handler of the graph are left alone.
+    """
+    channels = {channel for channel, _ in writes}
+    if ERROR not in channels or ERROR_SOURCE in channels:
+        return writes
+    return [write for write in writes if write[0] in WRITES_IDX_MAP]
+
+
+def _translated(exc: psycopg.Error) -> Exception:
+    return errors.LeaseLost() if exc.sqlstate == TAKEN_OVER else exc

@@ -1,0 +1,59 @@
+"""The sweeper: finds what nobody looks at, and rings. It reads and rings, and drives nothing.
+
+1. One catch-all rule finds every run that is due and has no live lease, whatever brought it there.
+2. Rules of the layers above (named in RUNS_SWEEP_RULES) fire deadlines and doubtful effects.
+3. Two sweepers do no harm. A rule that raises does not keep the others from their turn.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+from django.db.models.functions import Now
+from django.utils.module_loading import import_string
+
+from runs import dispatch, statements
+from runs.models import Pulse
+
+logger = logging.getLogger(__name__)
+
+MOST = 200
+"""Runs rung for in one pass, oldest first."""
+
+
+def sweep() -> None:
+    """One pass over every rule."""
+    done: dict[str, object] = {}
+    failed = []
+    for name, rule in _rules():
+        try:
+            done[name] = rule()
+        except Exception:
+            logger.exception("sweep rule %s failed", name)
+            failed.append(name)
+    note = {"rang": done.get("runs", 0), "failed": failed}
+    Pulse.objects.update_or_create(name="sweeper", defaults={"at": Now(), "note": note})
+
+
+def ring_due() -> int:
+    """Ring for every run that is due and that nobody drives; how many."""
+    due = find_due()
+    for run_id in due:
+        if not dispatch.ring_now(run_id, cause="sweep"):
+            break  # the broker is away; the next pass tries again
+    return len(due)
+
+
+def find_due() -> list[UUID]:
+    with connection.cursor() as cursor:
+        cursor.execute(statements.read("runs", "find_due"), {"most": MOST})
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _rules() -> list[tuple[str, Callable[[], object]]]:
+    above = [(name, import_string(name)) for name in settings.RUNS_SWEEP_RULES]
+    return [*above, ("runs", ring_due)]

@@ -1,0 +1,87 @@
+"""Worker processes: what they are called, which agents they know, whether they are alive.
+
+A worker is one Celery node; its pool children drive. The node announces itself in a row, which says
+which versions it offers, so that a run of another version is handed to a worker that can drive it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import Error, connections
+from django.db.models.functions import Now
+
+from runs import registry
+from runs.models import Worker
+
+logger = logging.getLogger(__name__)
+
+_name = f"process@{socket.gethostname()}"
+
+
+def call_me(name: str) -> None:
+    """Set this process's worker name: the Celery node name."""
+    global _name
+    _name = name
+
+
+def holder() -> str:
+    """Who holds a lease taken by this process: worker name and process id."""
+    return f"{_name}:{os.getpid()}"
+
+
+def alive_for() -> timedelta:
+    """A worker that was not seen for longer is taken for gone."""
+    return 4 * settings.RUNS_HEARTBEAT
+
+
+def announce(name: str, *, drives: bool) -> None:
+    """Write or renew this worker's row; a worker that does not drive offers no agents."""
+    declared = registry.declarations().items() if drives else ()
+    facts = {
+        "hostname": socket.gethostname(),
+        "pid": os.getpid(),
+        "agents": {agent: declaration.version for agent, declaration in declared},
+        "draining": False,
+    }
+    Worker.objects.update_or_create(
+        name=name, defaults=facts | {"seen_at": Now(), "started_at": Now()}, create_defaults=facts
+    )
+
+
+def keep_announced(name: str, stop: threading.Event) -> None:
+    """Until `stop`: say that this worker is alive, once per heartbeat. Runs in a thread."""
+    while not stop.wait(settings.RUNS_HEARTBEAT.total_seconds()):
+        try:
+            Worker.objects.filter(name=name).update(seen_at=Now())
+        except Error as exc:
+            logger.warning("cannot say that worker %s is alive: %s", name, exc)
+            connections.close_all()
+
+
+def drain(name: str) -> None:
+    """The worker stops: its children end their drives at the next step."""
+    Worker.objects.filter(name=name).update(draining=True)
+
+
+def is_draining() -> bool:
+    """Whether this process's worker was asked to stop."""
+    return Worker.objects.filter(name=_name, draining=True).exists()
+
+
+def gone(name: str) -> None:
+    """The worker has stopped in order."""
+    Worker.objects.filter(name=name).delete()
+
+
+def offering(agent: str, version: str) -> str:
+    """The name of a live worker that has this very version of the agent; empty if there is none."""
+    alive = Worker.objects.filter(
+        draining=False, seen_at__gt=Now() - alive_for(), agents__contains={agent: version}
+    ).exclude(name=_name)
+    return alive.values_list("name", flat=True).order_by("?").first() or ""
