@@ -50,8 +50,8 @@ from django.contrib.messages.storage.base import Message
 from django.template.context import Context
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from signalbox import jsondiff, jsontree, words
 from signalbox import visible as visible_text
@@ -282,3 +282,17 @@ MESSAGE_TONES = {"success": "ok", "warning": "warn", "error": "bad", "info": "in
 def tone(message: Message) -> str:
     """The tone of a notice for one of Django's messages."""
     return MESSAGE_TONES.get(message.level_tag, "neutral")
+
+
+@register.filter
+def sentence(text: str) -> SafeString:
+    """allauth Writes Its Headings Like This: make a plain sentence of one."""
+    return mark_safe(" ".join(conditional_escape(text).split()).capitalize())  # noqa: S308  # escaped
+
+
+@register.inclusion_tag("components/_allauth_fields.html")
+def allauth_fields(form: forms.BaseForm) -> dict[str, object]:
+    """A form of allauth in our look: it has labels, so no words inside the controls."""
+    for one in form.fields.values():
+        one.widget.attrs.pop("placeholder", None)
+    return {"form": form}
