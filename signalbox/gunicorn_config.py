@@ -1,7 +1,8 @@
 """How gunicorn serves Signalbox: `gunicorn -c signalbox/gunicorn_config.py`.
 
 Two processes of eight threads: persistent database connections are safe under threads, and pages
-poll, so no request lasts.
+poll, so no request lasts. The application is loaded once, before the fork; it opens no connection
+until the first request.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from signalbox.embedded import services
 
 wsgi_app = "signalbox.wsgi:application"
 bind = os.environ.get("WEB_BIND", "127.0.0.1:8000")
+preload_app = True
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
 threads = int(os.environ.get("WEB_THREADS", "8"))

@@ -211,7 +211,8 @@ LANGUAGES = [("en", "English")]
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"
-STATIC_ROOT = STATE_DIR / "static"
+STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
+"""Where collectstatic writes, for another server to serve. Empty: WhiteNoise serves the sources."""
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
