@@ -90,6 +90,7 @@ class _Drive:
     agent: registry.Agent | None = None
     unfit: str = ""
     failure: moves.Failure | None = None
+    first_look: leases.Look | None = None
     saved: bool = False
     unchanged: int = 0
     signature: tuple[object, ...] = ()
@@ -97,7 +98,7 @@ class _Drive:
 
     def __post_init__(self) -> None:
         self.actor = Actor.system(self.taken.lease.holder)
-        self.saved = self.taken.saved_before
+        self.first_look = self.taken.look
         try:
             self.agent = registry.load(self.taken.agent)
         except errors.RunsError as exc:
@@ -115,9 +116,7 @@ class _Drive:
 
     def run(self) -> status.Outcome:
         while True:
-            look = leases.look(self.mine.lease)
-            if not look.held:
-                raise errors.LeaseLost
+            look = self._look()
             head = self._head()
             facts = self._facts(look, head)
             move = moves.next_move(facts)
@@ -136,20 +135,31 @@ class _Drive:
             if outcome is not None:
                 return outcome
 
+    def _look(self) -> leases.Look:
+        """The run's facts, read before the head. Raises LeaseLost."""
+        look, self.first_look = self.first_look or leases.look(self.mine.lease), None
+        if not look.held:
+            raise errors.LeaseLost
+        self.saved = look.saved
+        return look
+
     def _head(self) -> Head | None:
         if self.agent is None or not self.agent.declared.fits(self.taken.version):
             return None
-        saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
-        graph = self.agent.graph.copy(update={"checkpointer": saver})
+        if not self.saved:
+            return heads.ABSENT  # every fenced write notes progress on the lease: there was none
+        reader = savers.Reader(checkpoints.pool())
+        graph = self.agent.graph.copy(update={"checkpointer": reader})
         head = heads.read(graph, self._config())
-        self.saved = self.saved or head.exists
         if self.taken.lost_fence is not None:
             history.note_lost(self.run_id, self.taken.lost_fence, head.mark)
             self.taken = replace(self.taken, lost_fence=None)
         return head
 
     def _facts(self, look: leases.Look, head: Head | None) -> moves.Facts:
-        answers = ports.approvals().read(self.run_id, head) if head else ports.Answers()
+        answers = ports.Answers()
+        if head is not None and look.asked:
+            answers = ports.approvals().read(self.run_id, head)
         if head is not None and answers.under_way:
             ports.approvals().note_delivered(self.mine.lease, head)
         past = history.EMPTY
@@ -161,7 +171,7 @@ class _Drive:
             answers=answers,
             cancel_asked=look.cancel_asked,
             ask_again=look.ask_again,
-            saved_before=self.saved,
+            saved_before=look.saved,
             in_doubt=ports.ledger().in_doubt(self.run_id),
             stopped=ports.ledger().stopped(self.taken.agent),
             fit=fit,
@@ -291,7 +301,7 @@ class _Drive:
             wakes = leases.lock(self.mine.lease)
             if wakes != look.wakes:
                 return None
-            return _Ending(drive=self, wakes=wakes, head=head).act(move)
+            return _Ending(drive=self, look=look, head=head).act(move)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -299,7 +309,7 @@ class _Ending:
     """What the last transaction of a drive writes; run and lease are locked."""
 
     drive: _Drive
-    wakes: int
+    look: leases.Look
     head: Head | None
 
     def act(self, move: moves.Move) -> status.Outcome:
@@ -322,14 +332,13 @@ class _Ending:
                 raise AssertionError(move)
 
     def _cancel(self) -> status.Outcome:
-        run = self._run()
-        ports.approvals().withdraw(run, "the run was cancelled")
-        self._record("run.cancelled", reason=run.cancel_reason)
+        self._withdraw("the run was cancelled")
+        self._record("run.cancelled")
         self._rest(status=status.Status.CANCELLED, ended_at=Now())
         return self._give_back(status.Outcome.CANCELLED)
 
     def _finish(self) -> status.Outcome:
-        ports.approvals().withdraw(self._run(), "the run has ended")
+        self._withdraw("the run has ended")
         self._record("run.finished")
         output = canonical.visible(self.head.values) if self.head else None
         self._rest(status=status.Status.SUCCEEDED, ended_at=Now(), output=output)
@@ -340,7 +349,7 @@ class _Ending:
             raise AssertionError("only a head can ask")
         deadline = ports.approvals().open(self._run(), self.head)
         self._record("run.waiting")
-        self._rest(status=status.Status.WAITING, wait_until=deadline)
+        self._rest(status=status.Status.WAITING, wait_until=deadline, asked=True)
         return self._give_back(status.Outcome.WAITED)
 
     def _park(self, reason: status.Park, detail: str) -> status.Outcome:
@@ -367,7 +376,7 @@ class _Ending:
         return self._give_back(status.Outcome.RAISED, failure=failure)
 
     def _fail(self, failure: moves.Failure) -> status.Outcome:
-        ports.approvals().withdraw(self._run(), "the run has failed")
+        self._withdraw("the run has failed")
         self._record("run.failed", reason=f"{failure.error_class}: {failure.error}")
         self._rest(
             status=status.Status.FAILED,
@@ -377,12 +386,16 @@ class _Ending:
         )
         return self._give_back(status.Outcome.RAISED, failure=failure)
 
+    def _withdraw(self, reason: str) -> None:
+        if self.look.asked:
+            ports.approvals().withdraw(self._run(), reason)
+
     def _run(self) -> Run:
         return Run.objects.get(pk=self.drive.run_id)
 
     def _rest(self, **changes: object) -> None:
         Run.objects.filter(pk=self.drive.run_id).update(
-            seen_wakes=self.wakes, updated_at=Now(), **changes
+            seen_wakes=self.look.wakes, updated_at=Now(), **changes
         )
 
     def _give_back(

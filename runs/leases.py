@@ -36,18 +36,29 @@ TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a driver sees before it reads the head."""
+
+    held: bool
+    wakes: int
+    cancel_asked: bool
+    ask_again: bool
+    asked: bool
+    """It has waited for a person at some time."""
+    saved: bool
+    """A checkpoint of this run was saved at some time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
     """A lease just taken, and what the taker learned on the way."""
 
     lease: Lease
     agent: str
     version: str
-    wakes: int
+    look: Look
     taken_at: float
     """On this process's monotonic clock, just before the lease was taken."""
-    saved_before: bool
-    """A checkpoint of this run was saved at some time."""
-    granted_fence: int
     lost_fence: int | None
     """The fence of the attempt that was found open, so its worker is lost."""
 
@@ -71,7 +82,7 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
         found = cursor.fetchone()
         if found is None:
             return None
-        agent, version, wakes, _, granted = found
+        agent, version, granted, wakes, cancel_asked, ask_again, asked = found
         cursor.execute(
             statements.read("runs", "take_lease"),
             {
@@ -82,15 +93,20 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
                 "granted_fence": granted,
             },
         )
-        fence, saved_before, lost_fence = cursor.fetchone()
+        fence, saved, lost_fence = cursor.fetchone()
     return Taken(
         lease=Lease(run_id=run_id, fence=fence, holder=holder),
         agent=agent,
         version=version,
-        wakes=wakes,
+        look=Look(
+            held=True,
+            wakes=wakes,
+            cancel_asked=cancel_asked,
+            ask_again=ask_again,
+            asked=asked,
+            saved=saved,
+        ),
         taken_at=before,
-        saved_before=saved_before,
-        granted_fence=granted,
         lost_fence=lost_fence,
     )
 
@@ -194,21 +210,18 @@ def live_holder(run_id: UUID) -> str:
     return live.values_list("holder", flat=True).first() or ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What a driver sees before it reads the head."""
-
-    held: bool
-    wakes: int
-    cancel_asked: bool
-    ask_again: bool
-
-
 def look(lease: Lease) -> Look:
     """Whether the lease is still held, and the facts of the run that may have changed meanwhile."""
     with connection.cursor() as cursor:
         cursor.execute(
             statements.read("runs", "look"), {"run_id": lease.run_id, "fence": lease.fence}
         )
-        held, wakes, cancel_asked, ask_again = cursor.fetchone()
-    return Look(held=held, wakes=wakes, cancel_asked=cancel_asked, ask_again=ask_again)
+        held, wakes, cancel_asked, ask_again, asked, saved = cursor.fetchone()
+    return Look(
+        held=held,
+        wakes=wakes,
+        cancel_asked=cancel_asked,
+        ask_again=ask_again,
+        asked=asked,
+        saved=saved,
+    )

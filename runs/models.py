@@ -56,6 +56,8 @@ class Run(models.Model):
     granted_fence = models.BigIntegerField(default=0)
     """Errors of attempts up to this fence have been granted their retry."""
     read_only = models.BooleanField(default=False)
+    asked = models.BooleanField(default=False)
+    """It has waited for a person at some time, so there are requests."""
     ask_again = models.BooleanField(default=False)
     """An operator wants the answers that LangGraph holds cut back, and the question asked anew."""
     cancel_asked_at = models.DateTimeField(null=True, blank=True)

@@ -23,7 +23,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import psycopg
-from langgraph.checkpoint.base import WRITES_IDX_MAP
+from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncCursor, Cursor
@@ -37,6 +37,31 @@ CHECK = "SELECT runs_check_fence(%s, %s)"
 ERROR, ERROR_SOURCE = "__error__", "__error_source_node__"
 
 Writes = Sequence[tuple[str, Any]]
+
+
+class Reader(PostgresSaver):
+    """For reading one head: asks the database once per checkpoint, and writes nothing."""
+
+    def __init__(self, conn: Any) -> None:
+        super().__init__(conn)
+        self._read: dict[tuple[str, str], CheckpointTuple] = {}
+
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        conf = config["configurable"]
+        address = (conf.get("checkpoint_ns", ""), conf.get("checkpoint_id") or "")
+        if address in self._read:
+            return self._read[address]
+        found = super().get_tuple(config)
+        if found is not None:
+            at = found.config["configurable"]
+            self._read[address] = self._read[at["checkpoint_ns"], at["checkpoint_id"]] = found
+        return found
+
+    def put(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("a reader saves nothing")
+
+    def put_writes(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("a reader saves nothing")
 
 
 class FencedSaver(PostgresSaver):

@@ -2,8 +2,9 @@
 -- No row: somebody holds the lease, or the run rests (ended; or waiting, parked or due later with
 -- nothing new). Raw because the condition is the definition of "due" and reads the database's clock
 -- after the locks.   Index: both primary keys.
-SELECT r.agent, r.agent_version, r.wakes, r.status,
-       CASE WHEN r.due_at <= clock_timestamp() THEN l.fence ELSE r.granted_fence END AS granted_fence
+SELECT r.agent, r.agent_version,
+       CASE WHEN r.due_at <= clock_timestamp() THEN l.fence ELSE r.granted_fence END AS granted_fence,
+       r.wakes, r.cancel_asked_at IS NOT NULL AS cancel_asked, r.ask_again, r.asked
   FROM runs_run r
   JOIN runs_lease l ON l.run_id = r.id
  WHERE r.id = %(run_id)s

@@ -25,5 +25,5 @@ WITH lease AS (
            first_started_at = COALESCE(first_started_at, clock_timestamp())
      WHERE id = %(run_id)s
 )
-SELECT lease.fence, lease.progress_at IS NOT NULL AS saved_before, (SELECT max(fence) FROM lost) AS lost_fence
+SELECT lease.fence, lease.progress_at IS NOT NULL AS saved, (SELECT max(fence) FROM lost) AS lost_fence
   FROM lease
