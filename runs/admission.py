@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import actors
 from accounts.actors import Actor
+from accounts.errors import AccountsError
 from audit import canonical, trail
 from runs import dispatch, errors, registry
 from runs.models import Lease, Run
@@ -58,7 +59,7 @@ def start(agent: str, given: object, *, actor: Actor, key: str | None = None) ->
             )
             dispatch.ring(run.id, cause="started")
             return run
-    except (actors.errors.NotPermitted, errors.RunsError) as refusal:
+    except (AccountsError, errors.RunsError) as refusal:
         trail.record_refused(
             "run.start_refused",
             actor=actor,
@@ -99,7 +100,7 @@ def _check(declared: registry.Declaration, given: object, key: str | None) -> No
         _fit_schema(declared.input_schema, given)
 
 
-def _fit_schema(schema: Any, given: object) -> None:
+def _fit_schema(schema: Any, given: Any) -> None:
     validator = jsonschema.validators.validator_for(schema)(schema)
     wrong = jsonschema.exceptions.best_match(validator.iter_errors(given))
     if wrong is not None:

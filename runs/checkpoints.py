@@ -80,7 +80,8 @@ def require_ready() -> None:
         if not conn.autocommit:
             raise errors.SaverNotReady("A saver on a connection without autocommit saves nothing.")
         for name in ("lock_timeout", "idle_in_transaction_session_timeout"):
-            if conn.execute(f"SHOW {name}").fetchone()[name] == "0":
+            shown = conn.execute(f"SHOW {name}").fetchone()
+            if shown is None or shown[name] == "0":
                 raise errors.SaverNotReady(f"The saver's connections set no {name}.")
         if what := problem(conn):
             raise errors.SaverNotReady(f"{what[0].upper()}{what[1:]}. Run `manage.py migrate`.")

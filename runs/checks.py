@@ -92,7 +92,7 @@ class _State(TypedDict):
     said: str
 
 
-def _ask(_: _State) -> _State:
+def _ask(state: _State) -> _State:
     return {"said": interrupt("?")}
 
 

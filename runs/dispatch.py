@@ -39,7 +39,7 @@ def ring_now(run_id: UUID, *, cause: str, to: str = "") -> bool:
         current_app.send_task(
             TASK,
             args=(str(run_id), cause),
-            queue=worker_direct(to) if to else None,
+            queue=worker_direct(to).name if to else None,
             expires=EXPIRES,
             retry=False,
         )

@@ -24,6 +24,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained, UnknownInterruptError
 from langgraph.types import Command
 
@@ -201,7 +202,7 @@ class _Drive:
 
     # --- calling the graph ------------------------------------------------------------------------
 
-    def _config(self) -> dict[str, Any]:
+    def _config(self) -> RunnableConfig:
         limit = self.agent and self.agent.declared.recursion_limit
         return {
             "configurable": {"thread_id": str(self.run_id), STRICT: True},
@@ -226,7 +227,7 @@ class _Drive:
             return
         self._note_progress(head)
 
-    def _given(self, move: moves.Move) -> object:
+    def _given(self, move: moves.Move) -> Any:
         match move:
             case moves.Start():
                 return Run.objects.values_list("input", flat=True).get(pk=self.run_id)
@@ -237,7 +238,7 @@ class _Drive:
             case _:
                 return None
 
-    def _invoke(self, given: object) -> None:
+    def _invoke(self, given: Any) -> None:
         if self.agent is None:
             raise errors.UnknownAgent
         if self.agent.is_async:
@@ -248,7 +249,7 @@ class _Drive:
         graph = self.agent.graph.copy(update={"checkpointer": saver})
         graph.invoke(given, self._config(), durability="sync", control=self.mine.control)
 
-    async def _ainvoke(self, given: object) -> None:
+    async def _ainvoke(self, given: Any) -> None:
         if self.agent is None:
             raise errors.UnknownAgent
         saver = savers.AsyncFencedSaver(await checkpoints.async_pool(), self.mine.lease)

@@ -80,7 +80,7 @@ class Head:
 ABSENT = Head(exists=False)
 
 
-def read(graph: Any, config: dict[str, Any]) -> Head:  # Any: LangGraph's generics do not help here
+def read(graph: Any, config: RunnableConfig) -> Head:  # Any: LangGraph's generics do not help
     """The head of the thread in `config`; `ABSENT` if nothing was ever saved.
 
     Raises what the saver raises when the database cannot be read.
@@ -207,7 +207,7 @@ def forget(saver: PostgresSaver, thread_id: str, askers: Iterable[Asker]) -> Non
         saved = saver.get_tuple(config)
         if saved is None:
             continue
-        stored = next(
+        stored: list[Any] = next(
             (
                 value
                 for task, channel, value in saved.pending_writes or ()

@@ -102,7 +102,7 @@ class Heart:
             cursor.execute(
                 statements.read("runs", "renew_leases"),
                 {
-                    "ttl": ttl,
+                    "ttl": str(ttl),
                     "runs": [run for run, _ in renewing],
                     "fences": [fence for _, fence in renewing],
                 },

@@ -53,10 +53,11 @@ def at(run_id: UUID, mark: str, *, declared: Declaration) -> History:
             break
         lost += 1
     failed = [attempt for attempt in counted if attempt.failure]
-    errors = sum(not attempt.failure["free"] for attempt in failed)
-    newest = failed[0] if failed and failed[0].fence > run.granted_fence else None
+    errors = sum(not (attempt.failure or {})["free"] for attempt in failed)
+    unanswered = bool(failed) and failed[0].fence > run.granted_fence
+    left = errors < tries(declared)
     return History(
-        failure=newest and _failure(newest, tries_left=errors < tries(declared)),
+        failure=_failure(failed[0], tries_left=left) if unanswered else None,
         errors=errors,
         lost=lost,
         retrying=any(attempt.failure for attempt in here),

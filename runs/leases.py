@@ -89,7 +89,7 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
                 "run_id": run_id,
                 "holder": holder,
                 "cause": cause,
-                "ttl": settings.RUNS_LEASE,
+                "ttl": str(settings.RUNS_LEASE),
                 "granted_fence": granted,
             },
         )

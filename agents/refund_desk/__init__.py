@@ -1,3 +1,3 @@
-"""Refund desk: loads an order, assesses the claim, asks above a limit, refunds, mails the customer."""
+"""The refund desk: assesses a claim, asks above a limit, refunds, writes to the customer."""
 
 from __future__ import annotations

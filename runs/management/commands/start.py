@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from accounts.actors import Actor
-from accounts.errors import AccountsError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts.actors import Actor
+from accounts.errors import AccountsError
 from runs import admission, errors
 
 
