@@ -27,9 +27,9 @@ class StartFailed(EmbeddedError):
     """An embedded service did not start."""
 
     def __init__(self, service: str, said: str, log: Path) -> None:
-        last = said.strip().splitlines()[-1:] or ["it said nothing"]
+        told = [line for line in said.splitlines() if ": " in line] or ["it said nothing"]
         super().__init__(
-            f"The embedded {service} did not start ({last[0].strip()}). Read {log}; "
+            f"The embedded {service} did not start ({told[-1].strip()}). Read {log}; "
             "`make demo-reset` starts over with empty services."
         )
 

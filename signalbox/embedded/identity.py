@@ -2,7 +2,8 @@
 
 An ordinary user is that user. Root becomes the owner of the data; without data, `postgres` or
 `nobody`, whoever may enter the folders; if neither may, root under another number in a user
-namespace of its own. Permissions of folders that are not ours are never widened.
+namespace of its own. So does a user without a name (containers start such), whom initdb refuses.
+Permissions of folders that are not ours are never widened.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from signalbox.embedded import errors
-
-NAMESPACE = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,19 +68,16 @@ def run(identity: Identity, *command: str | Path, timeout: float = 90) -> Said:
 def choose(state: Path, data: Path, program: Path) -> Identity:
     """Who runs the PostgreSQL that keeps `data`. Raises NoServerUser."""
     if os.geteuid() != 0:
-        return Identity()
-    if data.exists():
-        owner = data.stat()
-        return Identity(uid=owner.st_uid, gid=owner.st_gid) if owner.st_uid else _namespace(program)
-    for name in ("postgres", "nobody"):
-        try:
-            user = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        candidate = Identity(uid=user.pw_uid, gid=user.pw_gid)
+        return Identity() if _has_a_name(os.geteuid()) else _renamed(program) or Identity()
+    if data.exists() and (owner := owner_of(data)).uid:
+        return owner
+    for candidate in [] if data.exists() else _server_users():
         if _may_enter(candidate, state.parent, program):
             return candidate
-    return _namespace(program)
+    inside = _renamed(program)
+    if inside is None:
+        raise errors.NoServerUser
+    return inside
 
 
 def owner_of(path: Path) -> Identity:
@@ -111,12 +107,28 @@ def let_through(identity: Identity, state: Path) -> None:
         state.chmod(0o710)
 
 
+def _server_users() -> list[Identity]:
+    users = [user for user in pwd.getpwall() if user.pw_name in {"postgres", "nobody"}]
+    users.sort(key=lambda user: user.pw_name, reverse=True)
+    return [Identity(uid=user.pw_uid, gid=user.pw_gid) for user in users]
+
+
+def _has_a_name(uid: int) -> bool:
+    return any(user.pw_uid == uid for user in pwd.getpwall())
+
+
 def _may_enter(identity: Identity, folder: Path, program: Path) -> bool:
     return run(identity, "sh", "-c", 'cd "$0" && "$1" --version', folder, program).status == 0
 
 
-def _namespace(program: Path) -> Identity:
-    inside = Identity(prefix=NAMESPACE)
-    if not shutil.which(NAMESPACE[0]) or run(inside, program, "--version").status != 0:
-        raise errors.NoServerUser
-    return inside
+def _renamed(program: Path) -> Identity | None:
+    """This user under the number of another one, in a user namespace; None where that is refused.
+
+    For the file system it stays the same user.
+    """
+    other = next((user for user in pwd.getpwall() if user.pw_uid), None)
+    if other is None or not shutil.which("unshare"):
+        return None
+    numbers = (f"--map-user={other.pw_uid}", f"--map-group={other.pw_gid}")
+    inside = Identity(prefix=("unshare", "--user", *numbers))
+    return inside if run(inside, program, "--version").status == 0 else None

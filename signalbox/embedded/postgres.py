@@ -35,7 +35,8 @@ OPTIONS = {
 def ready(state: Path) -> bool:
     """Whether the server of this state folder answers."""
     who = identity.Identity()
-    return _run(who, "pg_isready", "-q", "-t", "3", "-h", places.sockets(state)).status == 0
+    whom = ("-h", places.sockets(state), "-U", NAME, "-d", "postgres")
+    return _run(who, "pg_isready", "-q", "-t", "3", *whom).status == 0
 
 
 def ensure(state: Path) -> None:
