@@ -1,0 +1,184 @@
+"""Is everything in order? One finding per part, each with what to do if it is not.
+
+Reads only. A part that cannot be asked is a finding, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+import kombu
+from django.conf import settings
+from django.core import checks
+from django.db import connection
+from kombu.exceptions import KombuError
+from psycopg import Error as PostgresError
+
+from audit.models import ClockTimestamp
+from ledger.models import Effect
+from ledger.status import Status as EffectStatus
+from runs import checkpoints, errors, registry, sweeper, workers
+from runs.checks import strict_resume_works
+from runs.models import Lease, Pulse, Run, Worker
+from runs.status import Status
+
+OLDEST_SERVER = 140000
+BROKER_TIMEOUT = 3.0
+"""Seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What is the matter with one part; `todo` is empty if it is in order."""
+
+    part: str
+    says: str
+    todo: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.todo
+
+
+def examine() -> Iterator[Finding]:
+    """Every part in turn; the database first, without which the rest cannot be asked."""
+    first = _asked("database", _database)
+    yield first
+    parts: list[tuple[str, Callable[[], Finding]]] = [
+        ("settings", _settings),
+        ("strict resume", _strict_resume),
+        ("agents", _agents),
+        ("broker", _broker),
+    ]
+    if first.ok:
+        parts += [
+            ("saver tables", _saver),
+            ("workers", _workers),
+            ("beat", _beat),
+            ("leases", _leases),
+            ("effects", _effects),
+        ]
+    for part, ask in parts:
+        yield _asked(part, ask)
+
+
+def _asked(part: str, ask: Callable[[], Finding]) -> Finding:
+    try:
+        return ask()
+    except Exception as exc:
+        first = str(exc).partition("\n")[0] or type(exc).__name__
+        return Finding(part=part, says=first, todo="Look at the error and at the settings.")
+
+
+def _database() -> Finding:
+    part = "database"
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version_num")
+        version = int(cursor.fetchone()[0])
+    if version < OLDEST_SERVER:
+        return Finding(part=part, says=f"version {version}", todo="Use PostgreSQL 14 or newer.")
+    return Finding(part=part, says=f"PostgreSQL {version // 10000}.{version % 10000}")
+
+
+def _settings() -> Finding:
+    part = "settings"
+    found = [message for message in checks.run_checks() if message.level >= checks.WARNING]
+    if found:
+        return Finding(part=part, says=str(found[0].msg), todo=found[0].hint or "Correct it.")
+    return Finding(part=part, says="no complaint")
+
+
+def _strict_resume() -> Finding:
+    part = "strict resume"
+    if strict_resume_works():
+        return Finding(part=part, says="an answer to no question is refused")
+    return Finding(
+        part=part,
+        says="LangGraph accepts an answer to a question that nobody asks",
+        todo="Install the version of LangGraph that Signalbox pins.",
+    )
+
+
+def _agents() -> Finding:
+    part = "agents"
+    try:
+        names = [registry.load(name).declared.name for name in registry.declarations()]
+    except errors.RunsError as exc:
+        return Finding(part=part, says=str(exc), todo="Correct the graph or RUNS_AGENTS.")
+    return Finding(part=part, says=", ".join(names) or "none registered")
+
+
+def _broker() -> Finding:
+    part = "broker"
+    try:
+        with kombu.Connection(settings.CELERY_BROKER_URL, connect_timeout=BROKER_TIMEOUT) as broker:
+            broker.ensure_connection(max_retries=1, timeout=BROKER_TIMEOUT)
+    except (OSError, KombuError) as exc:
+        return Finding(
+            part=part, says=str(exc), todo="Start the broker, or correct BROKER_URL. Runs are safe."
+        )
+    return Finding(part=part, says="answers")
+
+
+def _saver() -> Finding:
+    part = "saver tables"
+    try:
+        checkpoints.require_ready()
+    except (errors.SaverNotReady, PostgresError) as exc:
+        return Finding(part=part, says=str(exc), todo="Run `manage.py migrate`.")
+    return Finding(part=part, says=f"version {checkpoints.VERSION}")
+
+
+def _workers() -> Finding:
+    part = "workers"
+    alive = Worker.objects.filter(
+        seen_at__gt=ClockTimestamp() - workers.alive_for(), draining=False
+    )
+    driving = [worker.name for worker in alive if worker.agents]
+    if not driving:
+        return Finding(
+            part=part,
+            says="none is alive",
+            todo="Start one: celery -A signalbox worker -Q runs.",
+        )
+    return Finding(part=part, says=f"{len(driving)} alive: {', '.join(driving)}")
+
+
+def _beat() -> Finding:
+    part = "beat"
+    pulse = Pulse.objects.filter(name="sweeper").annotate(now=ClockTimestamp()).first()
+    todo = "Start beat and a worker on the queue `sweep`: without them nothing is found again."
+    if pulse is None:
+        return Finding(part=part, says="the sweeper has never run", todo=todo)
+    age: timedelta = pulse.now - pulse.at
+    if age.total_seconds() > 10 * settings.CELERY_BEAT_SCHEDULE["sweep"]["schedule"]:
+        return Finding(part=part, says=f"the sweeper ran {age} ago", todo=todo)
+    if pulse.note.get("failed"):
+        failed = ", ".join(pulse.note["failed"])
+        return Finding(part=part, says=f"rules failed: {failed}", todo="See the sweeper's log.")
+    return Finding(part=part, says=f"the sweeper ran {age.total_seconds():.0f} s ago")
+
+
+def _leases() -> Finding:
+    part = "leases"
+    stuck = Run.objects.filter(status=Status.RUNNING).exclude(
+        lease__in=Lease.objects.filter(expires_at__gt=ClockTimestamp())
+    )
+    count, due = stuck.count(), len(sweeper.find_due())
+    if count:
+        return Finding(
+            part=part,
+            says=f"{count} runs are stuck",
+            todo="If they stay so, start workers; see the page Workers.",
+        )
+    return Finding(part=part, says=f"no run is stuck; {due} wait for a worker")
+
+
+def _effects() -> Finding:
+    part = "effects"
+    count = Effect.objects.filter(status=EffectStatus.IN_DOUBT).count()
+    if count:
+        return Finding(part=part, says=f"{count} in doubt", todo="Settle them on the page Ledger.")
+    return Finding(part=part, says="none in doubt")
