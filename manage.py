@@ -34,13 +34,13 @@ def main() -> int:
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     if command == "demo":
         os.environ.update(DEMO)
-    if not (command in NEEDS_NO_SERVICES or command.startswith("-") or "--help" in sys.argv):
-        try:
+    try:
+        if not (command in NEEDS_NO_SERVICES or command.startswith("-") or "--help" in sys.argv):
             services.use(settings.STATE_DIR)
-        except (errors.EmbeddedError, ImproperlyConfigured) as error:
-            sys.stderr.write(f"{error}\n")
-            return 1
-    execute_from_command_line(sys.argv)
+        execute_from_command_line(sys.argv)
+    except (errors.EmbeddedError, ImproperlyConfigured) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
     return 0
 
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote
 
-import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from signalbox.embedded import places
+from signalbox.env import Env
 
-env = environ.Env()
+env = Env()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(env.str("SIGNALBOX_STATE", default=str(BASE_DIR / ".signalbox")))
@@ -97,7 +97,7 @@ DATABASES = {
     "default": env.db_url_config(DATABASE_URL or places.database_url(STATE_DIR))
     | {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
 }
-if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
+if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
     raise ImproperlyConfigured("DATABASE_URL must be a postgres:// address (PostgreSQL 14+).")
 # The folder of a unix socket is percent-encoded in the address; environ leaves it so.
 DATABASES["default"]["HOST"] = unquote(DATABASES["default"]["HOST"])
@@ -257,6 +257,8 @@ RUNS_AGENTS = [
 """Every agent that may be started: see `runs.registry.Declaration` for the keys."""
 RUNS_APPROVALS = "approvals.port.Approvals"
 RUNS_LEDGER = "ledger.port.Ledger"
+RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
+"""Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
 RUNS_SWEEP_RULES = ["ledger.sweep.sweep", "approvals.sweep.sweep"]
 RUNS_LEASE = timedelta(seconds=env.float("RUNS_LEASE_SECONDS", default=30.0))
 RUNS_HEARTBEAT = timedelta(seconds=env.float("RUNS_HEARTBEAT_SECONDS", default=5.0))
@@ -271,6 +273,17 @@ RUNS_BACKOFF_CAP = timedelta(seconds=env.float("RUNS_BACKOFF_CAP_SECONDS", defau
 RUNS_STALL_AFTER = timedelta(seconds=env.float("RUNS_STALL_AFTER_SECONDS", default=600.0))
 RUNS_RECURSION_LIMIT = env.int("RUNS_RECURSION_LIMIT", default=100)
 RUNS_INPUT_LIMIT = 256 * 1024
+RUNS_HIDDEN_KEYS = frozenset(
+    env.list(
+        "RUNS_HIDDEN_KEYS",
+        default=[
+            *("address", "birthday", "email", "iban", "phone", "ssn", "surname"),
+            *("card", "cvc", "cvv", "pan", "api_key", "authorization", "cookie"),
+            *("credential", "passphrase", "password", "private_key", "secret", "token"),
+        ],
+    )
+)
+"""Words in the names of fields whose values pages hide: see `runs.masking`."""
 
 # --- ledger --------------------------------------------------------------------------------------
 

@@ -20,11 +20,11 @@ Signalbox is ready: {web}
 {people}
 
   Try
-    1. As ben@demo.example: open Approvals, read what a refund run asks, approve it.
-    2. As ada@demo.example: open that run and see its timeline, its effects and who decided.
-    3. Kill a worker while a run is going: kill -9 PID   ({workers})
-       It is started again, the run goes on, and {provider} shows one refund for each order.
-    4. As cy@demo.example: open Audit and read what you just did.
+    1. As ben@demo.example: open Approvals, approve one refund, reject another.
+    2. As ada@demo.example: start a refund of order 10394 and watch it. Kill a worker meanwhile:
+       kill -9 PID   ({workers})
+       It is started again, another one takes over, and there is still one refund: {provider}
+    3. As cy@demo.example: open Audit and read who allowed what.
 
   Logs: {logs}
   Ctrl-C stops everything and keeps the data. `make demo-reset` removes it.

@@ -44,7 +44,7 @@ def run(state: Path, folder: Path, *, first_port: int, say: Say, progress: Say) 
     `say` gets what a person should read, `progress` what only somebody who waits wants to know.
     Raises DemoError, an EmbeddedError or NoFreePort.
     """
-    with _only_one(state), _signals() as (stop, hurry):
+    with only_one(state), _signals() as (stop, hurry):
         progress("Starting the database and the broker")
         _start_services(state)
         progress("Preparing the tables, the people and the first runs")
@@ -167,7 +167,7 @@ def _answers(port: int) -> bool:
 
 
 @contextlib.contextmanager
-def _only_one(state: Path) -> Iterator[None]:
+def only_one(state: Path) -> Iterator[None]:
     """One demo to a state folder. Raises DemoError if there is one already."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (state / "demo.lock").open("w") as lock:

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
+from django.core.exceptions import ImproperlyConfigured
+
 SOCKET_PATH_LIMIT = 85
 """Longest folder in which a unix socket still has a legal name (the kernel allows 107 bytes)."""
 
@@ -34,10 +36,22 @@ def broker_url(state: Path) -> str:
 
 
 def secret_key(state: Path, configured: str) -> str:
-    """The configured key, or one made once for this state folder and kept there with mode 0600."""
+    """The configured key, or one made once for this state folder and kept there with mode 0600.
+
+    Raises ImproperlyConfigured if the folder cannot be used.
+    """
     if configured:
         return configured
-    path = state / "secret-key"
+    try:
+        return _kept_key(state / "secret-key")
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{state} cannot be used: {error.strerror}. Set SIGNALBOX_STATE to another folder."
+        ) from error
+
+
+def _kept_key(path: Path) -> str:
+    state = path.parent
     try:
         return path.read_text()
     except FileNotFoundError:
