@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from allauth.account.authentication import get_authentication_records
-from django.db.models import DateTimeField, Func
+from django.db.models import DateTimeField, Func, QuerySet
 from django.http import HttpRequest
 
 from accounts import errors, groups
@@ -100,7 +100,7 @@ def require(actor: Actor, permission: str) -> User | None:
         if actor.entry == "command" or permission in SYSTEM_MAY.get(actor.label, ()):
             return None
         raise _refusal(actor, permission)
-    user = User.objects.filter(pk=actor.user_id).first()
+    user = _row(actor.user_id).first()
     if user is None or not user.may_sign_in or not user.has_perm(permission):
         raise _refusal(actor, permission)
     return user
@@ -113,13 +113,17 @@ def fresh(actor: Actor, within: timedelta) -> bool:
     """
     if actor.kind != "user" or actor.authenticated_at is None:
         return False
-    now = User.objects.filter(pk=actor.user_id).values_list(ClockTimestamp()).first()
+    now = _row(actor.user_id).values_list(ClockTimestamp()).first()
     return now is not None and -CLOCK_SKEW <= now[0] - actor.authenticated_at < within
 
 
 def in_group(user_id: int | None, group: str) -> bool:
     """Whether an active person is a member of the group now."""
-    return User.objects.filter(pk=user_id, is_active=True, groups__name=group).exists()
+    return _row(user_id).filter(is_active=True, groups__name=group).exists()
+
+
+def _row(user_id: int | None) -> QuerySet[User]:
+    return User.objects.none() if user_id is None else User.objects.filter(pk=user_id)
 
 
 def _last_authentication(request: HttpRequest, user: User) -> tuple[datetime | None, str]:

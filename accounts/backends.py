@@ -9,7 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from accounts.models import User
 
 
-class PeopleBackend(AuthenticationBackend):
+class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
     """allauth's sign-in by e-mail, for people who may sign in now."""
 
     def user_can_authenticate(self, user: AbstractBaseUser | AnonymousUser | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from allauth.mfa.models import Authenticator
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -15,8 +16,14 @@ from accounts.middleware import SHOW_UTC
 from accounts.models import User
 
 
+class SignedIn(HttpRequest):
+    """What a view gets unless it is marked login_not_required."""
+
+    user: User
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
-def me(request: HttpRequest) -> HttpResponse:
+def me(request: SignedIn) -> HttpResponse:
     """Settings of the person signed in: name, theme, time zone, and how they sign in."""
     user = User.objects.get(pk=request.user.pk)
     form = ProfileForm(request.POST or None, instance=user)
@@ -48,6 +55,7 @@ def clock(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(back)
 
 
+@login_not_required
 @require_GET
 def closed(request: HttpRequest) -> HttpResponse:
     """Where people would change an address or sign up by themselves: an administrator does that."""

@@ -23,7 +23,7 @@ class SignInEverywhere(LoginRequiredMiddleware):
     lost on the way: its answer shows what was typed.
     """
 
-    def handle_no_permission(
+    def handle_no_permission(  # type: ignore[override]  # the stubs allow redirects only
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
         if request.path.startswith(errors.API):

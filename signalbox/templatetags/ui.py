@@ -206,8 +206,9 @@ def json_tree(value: object, download: str = "") -> SafeString:
 
 
 @register.inclusion_tag("components/_diff.html")
-def diff(before: object, after: object) -> dict[str, object]:
-    return {"difference": jsondiff.compare(before, after)}
+def diff(before: object, after: object, label: str = "Changed values") -> dict[str, object]:
+    """`label` names the table's region; no two regions of a page may have one name."""
+    return {"difference": jsondiff.compare(before, after), "label": label}
 
 
 @register.simple_block_tag
