@@ -100,6 +100,12 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "effect.settle_refused": _verb(
             "Settling refused", "How the call ended was not changed.", "bad", "slash"
         ),
+        "effect.late_success": _verb(
+            "Late answer", "A call turned out to have happened after all.", "warn", "check"
+        ),
+        "effect.late_refusal": _verb(
+            "Late refusal", "A call in doubt turned out not to have happened.", "neutral", "slash"
+        ),
         "effect.duplicate": _verb(
             "Happened twice", "A second success was reported for one effect.", "bad", "triangle"
         ),

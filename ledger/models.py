@@ -46,7 +46,10 @@ class Effect(models.Model):
     )
     provider_ref = models.CharField(max_length=300, blank=True, default="")
     result = models.JSONField(null=True, blank=True)
+    result_cut = models.BooleanField(default=False)
+    """It happened, but its result was not kept whole; `error` says why."""
     error = models.TextField(blank=True, default="")
+    """Why it failed, is in doubt, or why its result was cut."""
     attempts = models.IntegerField(default=0)
     """Calls started so far."""
     provider_key = models.CharField(max_length=520)
@@ -54,6 +57,7 @@ class Effect(models.Model):
     retry_allowed = models.BooleanField(default=False)
     """A person allowed one more attempt; consumed when it is reserved."""
     retry_at = models.DateTimeField(null=True, blank=True)
+    """Nothing is called or asked before."""
     permit = models.UUIDField(null=True, blank=True, unique=True)
     """The decision that allowed it, where a permit is needed; one permit, one effect."""
     fence = models.BigIntegerField()
@@ -63,7 +67,7 @@ class Effect(models.Model):
     settled_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
     first_started_at = models.DateTimeField(null=True, blank=True)
-    """Start of the first call under the present provider key; the provider's window counts from here."""
+    """Of the first call under the present provider key; the provider's window counts from here."""
     updated_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -78,6 +82,17 @@ class Effect(models.Model):
                 fields=("run",),
                 name="effects_in_doubt",
                 condition=Q(status=status.Status.IN_DOUBT),
+            ),
+            models.Index(
+                fields=("run",),
+                name="effects_pending",
+                condition=Q(status=status.Status.PENDING),
+            ),
+        )
+        constraints = (
+            models.CheckConstraint(
+                name="effects_retry_allowed_while_pending",
+                condition=Q(retry_allowed=False) | Q(status=status.Status.PENDING),
             ),
         )
 
@@ -105,6 +120,8 @@ class EffectAttempt(models.Model):
         max_length=10, choices=status.Outcome.choices, default=status.Outcome.OPEN
     )
     http_status = models.IntegerField(null=True, blank=True)
+    replayed = models.BooleanField(default=False)
+    """The provider said that this answer repeats an earlier one under the same key."""
     provider_ref = models.CharField(max_length=300, blank=True, default="")
     response = models.JSONField(null=True, blank=True)
     error = models.TextField(blank=True, default="")
@@ -117,6 +134,11 @@ class EffectAttempt(models.Model):
                 fields=("effect",),
                 condition=Q(outcome=status.Outcome.OPEN),
                 name="ledger_attempt_one_open",
+            ),
+            models.CheckConstraint(
+                name="ledger_attempt_open_or_ended",
+                condition=Q(outcome=status.Outcome.OPEN, ended_at__isnull=True)
+                | (~Q(outcome=status.Outcome.OPEN) & Q(ended_at__isnull=False)),
             ),
         )
         indexes = (
@@ -131,12 +153,37 @@ class EffectAttempt(models.Model):
         return f"{self.effect_id} call {self.number}"
 
 
+class Look(models.Model):
+    """One time the provider was asked whether an effect had happened, and what it said."""
+
+    effect = models.ForeignKey(
+        Effect, on_delete=models.PROTECT, related_name="looks", db_column="idempotency_key"
+    )
+    provider_key = models.CharField(max_length=520)
+    attempt = models.IntegerField()
+    """Number of the last attempt at that time."""
+    answer = models.CharField(max_length=10, choices=status.Answer.choices)
+    counts = models.BooleanField()
+    """Late enough for a "no" to be believed: nothing can be on its way any more."""
+    provider_ref = models.CharField(max_length=300, blank=True, default="")
+    error = models.TextField(blank=True, default="")
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+        indexes = (models.Index(fields=("effect", "at"), name="ledger_look_by_effect"),)
+
+    def __str__(self) -> str:
+        return f"{self.effect_id} {self.answer}"
+
+
 class Incident(models.Model):
     """Something that must not happen did, or may have: a person has to look."""
 
     class Kind(models.TextChoices):
         DUPLICATE = "duplicate", "A second success for one effect"
         CONFLICT = "conflict", "Same key, other arguments"
+        CONTRADICTION = "contradiction", "It happened although that had been ruled out"
 
     kind = models.CharField(max_length=20, choices=Kind.choices)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="incidents")
@@ -146,6 +193,7 @@ class Incident(models.Model):
 
     class Meta:
         default_permissions = ()
+        indexes = (models.Index(fields=("-at", "-id"), name="ledger_incident_newest"),)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.effect_id}"

@@ -119,3 +119,36 @@ OUTCOMES: dict[str, State] = {
         sentence="A look-up or a person found that the call had no effect.",
     ),
 }
+
+
+class Answer(models.TextChoices):
+    """What the provider said when it was asked whether an effect had happened."""
+
+    FOUND = "found", "It happened"
+    ABSENT = "absent", "It knows of nothing"
+    SILENT = "silent", "No answer"
+
+
+ANSWERS: dict[str, State] = {
+    Answer.FOUND: State(
+        value="found",
+        label="It happened",
+        tone="ok",
+        icon="check",
+        sentence="The provider knows it under this key.",
+    ),
+    Answer.ABSENT: State(
+        value="absent",
+        label="Nothing known",
+        tone="neutral",
+        icon="slash",
+        sentence="The provider knows of nothing under this key.",
+    ),
+    Answer.SILENT: State(
+        value="silent",
+        label="No answer",
+        tone="warn",
+        icon="triangle",
+        sentence="The provider could not be asked.",
+    ),
+}

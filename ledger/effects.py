@@ -1,0 +1,281 @@
+"""Performing an effect: reserve, check, mark as started, call, settle.
+
+    perform(intent) = loop { reserve under the fence → told? return : rest, ask, attend, or call }
+
+1. A call leaves this process only after its attempt is committed as started, while this process
+   may still believe that it holds the lease, and within the time limit that runs from that mark. It
+   need not end within the lease: whoever takes over counts with a call under way (`ledger.rules`).
+2. What the node gets is what is stored: the first time, after a crash, and years later.
+3. Short waits are spent here. For long ones the run is given back (`LookAgainLater`).
+4. Before anything new starts, calls of the same run whose end nobody knows, and nobody waits for,
+   are resolved: user code may have swallowed what the ledger raised about them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+
+from audit.canonical import Json
+from ledger import calls, errors, facts, looks, outcomes, reserve, status
+from ledger.calls import Call, End, NotStarted, Pause, Steps
+from ledger.facts import Standing
+from ledger.keys import Intent
+from ledger.models import Idempotency
+from ledger.outcomes import Found, Outcome
+from runs import killpoints
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = 5.0
+"""Seconds that a node waits in place; what takes longer gives the run back."""
+SLICE = 0.25
+"""Seconds after which a wait looks whether it still makes sense."""
+ATTEND = 1.0
+"""Seconds after which a branch looks again at a call that another one has made."""
+IN_PROGRESS = 0.5
+"""Seconds before a provider that works on the same key is asked again."""
+
+
+def perform(intent: Intent) -> Json:
+    """Make sure that the effect has happened, once, and return its stored result.
+
+    Raises EffectFailed (refused for certain), EffectConflict, ResultNotKept; InsideTransaction,
+    InsideEffect; and the StopRuns EffectInDoubt, ReadOnly, EmergencyStopped, PermitMissing,
+    CancelAsked, LeaseGone and LookAgainLater.
+    """
+    return calls.run(_steps(intent))
+
+
+async def aperform(intent: Intent) -> Json:
+    """`perform` for coroutines. Cancelling it does not cancel a call under way."""
+    return await calls.arun(_steps(intent))
+
+
+def _steps(intent: Intent) -> Steps[Json]:
+    if calls.inside():
+        raise errors.InsideEffect
+    return told((yield from _decide(intent)))
+
+
+def told(standing: Standing) -> Json:
+    """What a node learns of a decided effect: its result, or the exception that it stands for."""
+    if standing.status in status.DONE:
+        if standing.result_cut:
+            raise errors.ResultNotKept(standing.error, reference=standing.reference)
+        return standing.result
+    raise errors.EffectFailed(
+        f"{standing.tool} was refused for certain; nothing happened outside. {standing.error}",
+        tool=standing.tool,
+        reason=standing.error,
+        http_status=standing.http_status,
+    )
+
+
+def _decide(intent: Intent) -> Steps[Standing]:  # noqa: C901 (one case per answer of reserve)
+    """Loop until the effect is decided; if only that is wanted, until none of its calls is open."""
+    mine = intent.authority
+    with _busy_with(intent) as busy:
+        while True:
+            if not mine.may_start():
+                raise errors.LeaseGone
+            news = busy.news  # before looking, so that what happens meanwhile is not missed
+            match reserve.take(intent, alive=partial(_in_hand, intent.fence)):
+                case reserve.Told(standing=standing):
+                    return standing
+                case reserve.Blocked(by=by):
+                    yield from _decide(by)
+                case reserve.Attend(seconds=seconds):
+                    yield Pause(seconds=min(seconds, ATTEND), until=news)
+                case reserve.Rest() as rest:
+                    yield from _rest(intent, rest)
+                case reserve.Ask() as ask:
+                    yield from _ask(intent, ask)
+                case reserve.Started() as started:
+                    standing = yield from _call(intent, started)
+                    busy.announce()
+                    if standing.status == status.Status.IN_DOUBT:
+                        raise reserve.in_doubt(standing.tool, standing.error)
+                    if standing.status != status.Status.PENDING:
+                        return standing
+
+
+# --- calling -------------------------------------------------------------------------------------
+
+
+def _call(intent: Intent, started: reserve.Started) -> Steps[Standing]:
+    """Call, and record how it ended.
+
+    Raises LeaseGone if it was too late to call, or if the database takes no facts for too long.
+    """
+    killpoints.reach("effect.reserved", intent.run_id)
+    end = yield from _until_answered(intent, started)
+    if isinstance(end, NotStarted):
+        facts.not_started(started.token)
+        raise errors.LeaseGone
+    killpoints.reach("effect.called", intent.run_id)
+    try:
+        standing = facts.record(started.token, _outcome(end))
+    except (OperationalError, InterfaceError) as exc:
+        raise errors.LeaseGone from exc
+    killpoints.reach("effect.settled", intent.run_id)
+    return standing
+
+
+def _until_answered(intent: Intent, started: reserve.Started) -> Steps[End]:
+    """Call; while the provider works on an earlier call with the key, ask again in its time."""
+    tool, may_start = started.tool, intent.authority.may_start
+    heard: End = NotStarted()
+    while True:
+        end = yield Call(
+            function=tool.function,
+            kwargs=_arguments(started),
+            deadline=started.deadline,
+            may_start=may_start,
+            late=partial(_late, started.token),
+        )
+        if end is None or isinstance(end, NotStarted):
+            return heard  # the first time: nothing was called
+        heard = end
+        outcome = _outcome(end)
+        if not outcome.in_progress or tool.idempotency is not Idempotency.PROVIDER:
+            return heard
+        pause = max(outcome.retry_after or 0.0, IN_PROGRESS)
+        if time.monotonic() + pause >= started.deadline:
+            return heard
+        yield Pause(seconds=pause)
+
+
+def _arguments(started: reserve.Started) -> dict[str, object]:
+    ours: dict[str, object] = {
+        "idempotency_key": started.provider_key,
+        "timeout": max(started.deadline - time.monotonic(), 0.0),
+    }
+    wanted = {name: value for name, value in ours.items() if name in started.tool.passes}
+    return {**started.args, **wanted}
+
+
+def _outcome(end: End) -> Outcome:
+    match end:
+        case calls.Returned(value):
+            return outcomes.of_returned(value)
+        case calls.Raised(error):
+            return outcomes.of_exception(error)
+        case calls.NoAnswer(seconds=seconds):
+            return Outcome.unknown(f"no answer within {seconds:.1f} s")
+        case NotStarted():
+            raise AssertionError("what was not called has no outcome")
+
+
+def _late(token: UUID, end: End) -> None:
+    """The end of a call that nobody waits for any more."""
+    try:
+        if isinstance(end, NotStarted):
+            facts.not_started(token)
+        else:
+            facts.record(token, _outcome(end))
+    except Exception:
+        logger.exception("the late end of attempt %s was not recorded: %s", token, end)
+
+
+# --- waiting and asking --------------------------------------------------------------------------
+
+
+def _rest(intent: Intent, rest: reserve.Rest) -> Steps[None]:
+    """Wait here if it is short, else give the run back. Raises LookAgainLater, LeaseGone."""
+    mine, until = intent.authority, time.monotonic() + rest.seconds
+    here = rest.in_place and rest.seconds <= PATIENCE
+    while (left := until - time.monotonic()) > 0:
+        if not mine.may_start():
+            raise errors.LeaseGone
+        if not here or mine.cancelled.is_set() or mine.draining.is_set():
+            raise errors.LookAgainLater(
+                f"{intent.tool_name}: too early to call or to ask again, in {left:.0f} s."
+                f" {rest.why}".rstrip(),
+                retry_after=left,
+            )
+        yield Pause(seconds=min(left, SLICE))
+
+
+def _ask(intent: Intent, ask: reserve.Ask) -> Steps[None]:
+    """Ask the provider whether it happened, and record what it says."""
+    if ask.tool.lookup is None:
+        raise AssertionError("only a tool with a look-up is asked")
+    end = yield Call(
+        function=partial(ask.tool.lookup, ask.provider_key),
+        deadline=time.monotonic() + ask.tool.call_timeout.total_seconds(),
+        may_start=_always,
+        late=_ignore,
+    )
+    match end:
+        case calls.Returned(None):
+            looks.heard(intent, ask, None)
+        case calls.Returned(Found() as found):
+            looks.heard(intent, ask, found)
+        case calls.Returned(value):
+            looks.silent(intent, ask, f"the look-up returned {type(value).__name__}")
+        case calls.Raised(error):
+            looks.silent(intent, ask, outcomes.of_exception(error).reason)
+        case _:
+            looks.silent(intent, ask, "no answer in time")
+
+
+def _always() -> bool:
+    return True
+
+
+def _ignore(_: End) -> None:
+    return
+
+
+# --- who is busy with what in this process -------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Busy:
+    """The threads and tasks of one driver that want one effect."""
+
+    wanting: int = 0
+    resolving: int = 0
+    news: threading.Event = field(default_factory=threading.Event)
+
+    def announce(self) -> None:
+        """Tell all who wait that something has changed."""
+        old, self.news = self.news, threading.Event()
+        old.set()
+
+
+_all: dict[tuple[str, int], _Busy] = {}
+_guard = threading.Lock()
+
+
+@contextmanager
+def _busy_with(intent: Intent) -> Iterator[_Busy]:
+    name = (intent.key, intent.fence)
+    change = (0, 1) if intent.resolving else (1, 0)
+    with _guard:
+        busy = _all.setdefault(name, _Busy())
+        busy.wanting, busy.resolving = busy.wanting + change[0], busy.resolving + change[1]
+    try:
+        yield busy
+    finally:
+        with _guard:
+            busy.wanting, busy.resolving = busy.wanting - change[0], busy.resolving - change[1]
+            if not busy.wanting and not busy.resolving:
+                del _all[name]
+        busy.announce()
+
+
+def _in_hand(fence: int, key: str) -> bool:
+    """Whether a node of this driver is at it, so that its end will be known without us."""
+    with _guard:
+        busy = _all.get((key, fence))
+        return busy is not None and busy.wanting > 0

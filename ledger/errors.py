@@ -1,0 +1,207 @@
+"""Every error of the ledger. The docstring is the message an operator reads.
+
+Two families. `LedgerError`s are ordinary exceptions: a node may catch them, pages show them. The
+`StopRun`s end the node and say how the run goes on; user code can swallow them, so nothing relies
+on them alone: the next effect is refused as well.
+"""
+
+from __future__ import annotations
+
+from runs.status import Park
+from runs.stop import StopRun
+
+
+class LedgerError(Exception):
+    """Something went wrong with an effect."""
+
+    http_status = 409
+    transient = False
+    """For the driver: running the node again would raise it again."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+
+
+# --- in the agent's code -------------------------------------------------------------------------
+
+
+class NotAnEffect(LedgerError):
+    """This function cannot be an effect as it is declared. Correct the declaration."""
+
+    http_status = 422
+
+
+class NoAuthority(LedgerError):
+    """An effect was called outside a node of a driven run. Nothing was sent.
+
+    Start a run; in threads of your own, run the call in a copy of the node's context.
+    """
+
+
+class InsideTransaction(LedgerError):
+    """An effect was called inside a database transaction, so the mark that a call was started would
+    not be committed before the call. Nothing was sent. Call the effect outside of it.
+    """
+
+
+class InsideEffect(LedgerError):
+    """An effect was called inside another effect, whose outcome would then be unclear. Call one
+    after the other in the node.
+    """
+
+
+class BadArguments(LedgerError):
+    """The arguments of an effect cannot be kept exactly. Nothing was sent. Pass them as text."""
+
+    http_status = 422
+
+
+class BadKey(LedgerError):
+    """The business key of an effect cannot be used. Nothing was sent. Correct the key."""
+
+    http_status = 422
+
+
+class EffectConflict(LedgerError):
+    """The key of an effect came back with another tool, run or other arguments. Nothing was sent.
+
+    Correct the agent: one key stands for one effect.
+    """
+
+
+class EffectFailed(LedgerError):
+    """The provider refused for certain; nothing happened outside."""
+
+    def __init__(
+        self, message: str, *, tool: str = "", reason: str = "", http_status: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.reason = reason
+        self.provider_status = http_status
+        """What the provider answered, if it was HTTP."""
+
+
+class ResultNotKept(LedgerError):
+    """The effect happened, but its result was not kept whole, so the node cannot have it.
+
+    Have the tool return only what the agent needs.
+    """
+
+    def __init__(self, message: str | None = None, *, reference: str = "") -> None:
+        super().__init__(message)
+        self.reference = reference
+        """The provider's reference to what happened."""
+
+
+# --- stopping the run ----------------------------------------------------------------------------
+
+
+class EffectInDoubt(StopRun):
+    """A call was started and nobody heard how it ended. Settle the effect; the run then goes on."""
+
+    park = Park.EFFECT_IN_DOUBT
+
+
+class ReadOnly(StopRun):
+    """A deadline made this run read-only, so no effect is started. Cancel the run."""
+
+    park = Park.READ_ONLY
+
+
+class EmergencyStopped(StopRun):
+    """An emergency stop is on, so no effect is started. When it is lifted, the run goes on."""
+
+    park = Park.EMERGENCY_STOP
+
+
+class PermitMissing(StopRun):
+    """This effect needs an approval with exactly these arguments, and there is none left to use.
+
+    Correct the agent, or cancel the run.
+    """
+
+    park = Park.PERMIT_MISSING
+
+
+class LeaseGone(StopRun):
+    """This worker may not start effects for the run any more; whoever holds the lease goes on."""
+
+    # It may have been a short loss of contact and the lease still ours: then look again soon.
+    free = True
+    retry_after = 1.0
+
+
+class CancelAsked(StopRun):
+    """Somebody asked to cancel this run, so no effect is started."""
+
+    free = True
+    retry_after = 0.0
+
+
+class LookAgainLater(StopRun):
+    """It is too early to call or to ask the provider again. The run comes back by itself."""
+
+    free = True
+
+    def __init__(self, message: str | None = None, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds until it makes sense to run the node again."""
+
+
+# --- people --------------------------------------------------------------------------------------
+
+
+class NoSuchEffect(LedgerError):
+    """There is no effect with this id. Look for it in the ledger."""
+
+    http_status = 404
+
+
+class NotInDoubt(LedgerError):
+    """The effect is not in doubt, so there is nothing to settle. Reload the page."""
+
+
+class ReasonMissing(LedgerError):
+    """A reason is required; it is kept in the audit log. Write one and try again."""
+
+    http_status = 422
+
+
+class ReferenceMissing(LedgerError):
+    """Say what proves that it happened: the provider's reference, at most 300 characters."""
+
+    http_status = 422
+
+
+class UnknownVerdict(LedgerError):
+    """An effect either happened or did not happen. Choose one of the two."""
+
+    http_status = 422
+
+
+class BadResult(LedgerError):
+    """The result for the agent must be plain JSON of a moderate size. Shorten or correct it."""
+
+    http_status = 422
+
+
+class NoSuchStop(LedgerError):
+    """There is no emergency stop with this id. Reload the page."""
+
+    http_status = 404
+
+
+class StopIsOn(LedgerError):
+    """This emergency stop is already on. Nothing has changed."""
+
+
+class StopIsLifted(LedgerError):
+    """This emergency stop has been lifted already. Nothing has changed."""
+
+
+class BadStop(LedgerError):
+    """An emergency stop is for everything, for one agent or for one tool. Name it, or nothing."""
+
+    http_status = 422

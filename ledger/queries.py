@@ -1,0 +1,172 @@
+"""What pages show of the ledger, in pages by key: (updated_at, uid), newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+
+from audit.models import ClockTimestamp
+from ledger import errors, status
+from ledger.models import Effect, EffectAttempt, Incident, Look
+from runs.models import Lease
+from runs.status import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What to show; an empty field shows all."""
+
+    status: str = ""
+    tool: str = ""
+    agent: str = ""
+    run_id: UUID | None = None
+    settled_by_hand: bool = False
+    text: str = ""
+    """Part of the provider's reference or of the tool's name; or an id, or a key, exactly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a page ends: the last (or first) row that it shows."""
+
+    updated_at: datetime
+    uid: UUID
+
+    @classmethod
+    def of(cls, effect: Effect) -> Place:
+        return cls(updated_at=effect.updated_at, uid=effect.uid)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """One effect with everything that is known about it."""
+
+    effect: Effect
+    calls: list[EffectAttempt]
+    looks: list[Look]
+    incidents: list[Incident]
+    calling: bool
+    """A call is under way, as far as anybody knows."""
+    holder_lives: bool
+    """The worker that made the last call still holds the lease: its answer may still come."""
+
+    @property
+    def state(self) -> State:
+        return status.CALLING if self.calling else status.STATES[self.effect.status]
+
+    @property
+    def may_be_settled(self) -> bool:
+        return self.effect.status == status.Status.IN_DOUBT
+
+
+def effects(
+    filters: Filters,
+    *,
+    after: Place | None = None,
+    before: Place | None = None,
+    limit: int = 50,
+) -> Sequence[Effect]:
+    """Up to `limit` effects, last changed first, each with its run and `calling` (a call is open).
+
+    `after` is the last row of the page before, `before` the first row of the page after.
+    """
+    open_calls = EffectAttempt.objects.filter(effect=OuterRef("pk"), outcome=status.Outcome.OPEN)
+    found = (
+        Effect.objects.filter(_where(filters))
+        .select_related("run")
+        .annotate(calling=Exists(open_calls))
+    )
+    if before is not None:
+        newer = found.filter(
+            Q(updated_at__gt=before.updated_at)
+            | Q(updated_at=before.updated_at, uid__gt=before.uid)
+        )
+        return list(newer.order_by("updated_at", "uid")[:limit])[::-1]
+    if after is not None:
+        found = found.filter(
+            Q(updated_at__lt=after.updated_at) | Q(updated_at=after.updated_at, uid__lt=after.uid)
+        )
+    return list(found.order_by("-updated_at", "-uid")[:limit])
+
+
+def effect(uid: UUID) -> Detail:
+    """One effect, its calls, look-ups and incidents, oldest first. Raises NoSuchEffect."""
+    found = (
+        Effect.objects.filter(uid=uid)
+        .select_related("run")
+        .prefetch_related(
+            Prefetch("calls", EffectAttempt.objects.order_by("number")),
+            Prefetch("looks", Look.objects.order_by("at", "id")),
+            Prefetch("incidents", Incident.objects.order_by("at", "id")),
+        )
+        .first()
+    )
+    if found is None:
+        raise errors.NoSuchEffect
+    calls = list(found.calls.all())
+    last = calls[-1] if calls else None
+    return Detail(
+        effect=found,
+        calls=calls,
+        looks=list(found.looks.all()),
+        incidents=list(found.incidents.all()),
+        calling=any(call.outcome == status.Outcome.OPEN for call in calls),
+        holder_lives=last is not None and _drives(found.run_id, last.fence),
+    )
+
+
+def counts(filters: Filters | None = None) -> dict[str, int]:
+    """How many effects there are in each state; states without any count 0."""
+    found = Effect.objects.filter(_where(filters or Filters()))
+    counted = dict(found.values_list("status").annotate(Count("pk")))
+    return {state: counted.get(state, 0) for state in status.Status.values}
+
+
+def in_doubt() -> int:
+    """How many effects are in doubt."""
+    return Effect.objects.filter(status=status.Status.IN_DOUBT).count()
+
+
+def incidents(*, limit: int = 50, kinds: Collection[str] = ()) -> QuerySet[Incident]:
+    """The newest incidents, with run and effect."""
+    found = Incident.objects.select_related("run", "effect").order_by("-at", "-id")
+    return (found.filter(kind__in=kinds) if kinds else found)[:limit]
+
+
+def tools() -> list[str]:
+    """The tools that have effects, by name: for the filter."""
+    return list(Effect.objects.order_by("tool").values_list("tool", flat=True).distinct())
+
+
+def _drives(run_id: UUID, fence: int) -> bool:
+    from_now = Lease.objects.filter(pk=run_id, fence=fence, expires_at__gt=ClockTimestamp())
+    return from_now.exists()
+
+
+def _where(filters: Filters) -> Q:
+    equal = {
+        "status": filters.status,
+        "tool": filters.tool,
+        "run__agent": filters.agent,
+        "run_id": filters.run_id,
+    }
+    where = Q(**{name: value for name, value in equal.items() if value})
+    if filters.settled_by_hand:
+        where &= ~Q(settled_by="")
+    text = filters.text.strip().replace("\x00", "")
+    if text:
+        where &= _matching(text)
+    return where
+
+
+def _matching(text: str) -> Q:
+    named = Q(provider_ref__icontains=text) | Q(tool__icontains=text) | Q(idempotency_key=text)
+    try:
+        identity = UUID(text)
+    except ValueError:
+        return named
+    return named | Q(uid=identity) | Q(run_id=identity)
