@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 
 from audit import trail
-from audit.models import Entry
+from audit.models import ClockTimestamp, Entry, Seal
+from audit.seal import LOOK_BACK
+
+SEALED_WITHIN = timedelta(minutes=1)
+"""A running sealer, which looks every second, never leaves an entry waiting for longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +34,50 @@ class Filters:
     """Not included."""
 
 
-def entries(filters: Filters, *, after_id: int | None = None, limit: int = 50) -> list[Entry]:
-    """Up to `limit` entries, newest first; `after_id` is the last id of the page before."""
-    found = Entry.objects.filter(_where(filters)).order_by("-id")
+def entries(
+    filters: Filters,
+    *,
+    after_id: int | None = None,
+    before_id: int | None = None,
+    limit: int = 50,
+) -> list[Entry]:
+    """Up to `limit` entries, newest first, each with its seal if it has one.
+
+    `after_id` is the last id of the page before, `before_id` the first id of the page after.
+    """
+    found = Entry.objects.filter(_where(filters)).select_related("seal")
+    if before_id is not None:
+        return list(found.filter(id__gt=before_id).order_by("id")[:limit])[::-1]
     if after_id is not None:
         found = found.filter(id__lt=after_id)
-    return list(found[:limit])
+    return list(found.order_by("-id")[:limit])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How far the log is sealed."""
+
+    newest: Seal | None
+    """None in a log without any."""
+    unsealed: int
+    """Entries that no seal protects yet."""
+    late: bool
+    """The oldest of them has waited for longer than SEALED_WITHIN: the sealer does not run."""
+
+
+def standing() -> Standing:
+    """Bounded work, however long the log is: looks as far back as the sealer does."""
+    newest = Seal.objects.order_by("-seq").first()
+    highest = newest.entry_id if newest else 0
+    waiting = Entry.objects.filter(seal=None, id__gt=highest - LOOK_BACK).aggregate(
+        count=Count("id"), oldest=Min("at"), now=Max(ClockTimestamp())
+    )
+    oldest = waiting["oldest"]
+    return Standing(
+        newest=newest,
+        unsealed=waiting["count"],
+        late=oldest is not None and waiting["now"] - oldest > SEALED_WITHIN,
+    )
 
 
 def for_run(run_id: UUID) -> QuerySet[Entry]:

@@ -2,5 +2,9 @@
 
 from __future__ import annotations
 
+from django.urls import path
+
+from audit import views
+
 app_name = "audit"
-urlpatterns: list[object] = []
+urlpatterns = [path("audit/", views.entries, name="list")]

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
 
 from signalbox.embedded import services
-from tests.support import chromium
+from tests.support import chromium, flush
 
 PAGES_NOT_RUN = "no Chromium on this machine: install the package chromium, or run `make test`"
 
 
 def pytest_sessionstart() -> None:
     services.use(settings.STATE_DIR)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def audit_log_may_be_emptied() -> Iterator[None]:
+    with flush.allowed():
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,109 @@
+"""The filters of the audit list, as they stand in its address."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django import forms
+from django.utils import timezone
+
+from accounts.models import User
+from audit.queries import Filters
+from audit.verbs import VERBS
+
+GROUPS = {
+    "run": "Runs",
+    "request": "Requests",
+    "decision": "Decisions",
+    "effect": "Effects",
+    "stop": "Emergency stops",
+    "message": "Messages of the outbox",
+    "person": "People",
+    "policy": "Policies",
+    "payload": "Hidden values",
+    "export": "Exports",
+    "audit": "The audit log",
+}
+"""First half of a verb to the heading above it."""
+SINCE = {
+    "1h": ("Last hour", timedelta(hours=1)),
+    "24h": ("Last 24 hours", timedelta(hours=24)),
+    "7d": ("Last 7 days", timedelta(days=7)),
+    "30d": ("Last 30 days", timedelta(days=30)),
+}
+LIKE_AN_ID = {"autocomplete": "off", "spellcheck": "false"}
+
+
+def _verbs() -> list[tuple[str, object]]:
+    choices: list[tuple[str, object]] = [("", "Any action")]
+    for group, heading in GROUPS.items():
+        of_group = [(name, verb.label) for name, verb in VERBS.items() if _group(name) == group]
+        choices.append((heading, [(group, f"{heading}: all"), *of_group]))
+    return choices
+
+
+def _group(name: str) -> str:
+    return name.partition(".")[0]
+
+
+class FiltersForm(forms.Form):
+    """What to show. An empty field shows all."""
+
+    verb = forms.ChoiceField(label="Action", choices=_verbs, required=False)
+    result = forms.ChoiceField(
+        label="Result",
+        choices=[("", "Allowed and refused"), ("allowed", "Allowed"), ("refused", "Refused")],
+        required=False,
+    )
+    since = forms.ChoiceField(
+        label="Time",
+        choices=[("", "Any time"), *((key, label) for key, (label, _) in SINCE.items())],
+        required=False,
+    )
+    actor = forms.CharField(
+        label="Who",
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "Name or e-mail", "list": "people"}),
+    )
+    target = forms.CharField(
+        label="About",
+        max_length=600,
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "Id of what it was about"} | LIKE_AN_ID),
+    )
+    run = forms.UUIDField(
+        label="Run",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "Id of a run"} | LIKE_AN_ID),
+        error_messages={"invalid": "This is not the id of a run. Copy the whole id from its page."},
+    )
+
+    def filters(self) -> Filters:
+        """What a valid form asks for."""
+        asked = self.cleaned_data
+        actor_id, actor_label = _actor(asked["actor"])
+        return Filters(
+            verbs=_verbs_of(asked["verb"]),
+            actor_id=actor_id,
+            actor_label=actor_label,
+            target_id=asked["target"],
+            run_id=asked["run"],
+            allowed={"allowed": True, "refused": False}.get(asked["result"]),
+            since=timezone.now() - SINCE[asked["since"]][1] if asked["since"] else None,
+        )
+
+
+def _verbs_of(choice: str) -> tuple[str, ...]:
+    """One verb, or all of a group."""
+    if choice in GROUPS:
+        return tuple(name for name in VERBS if _group(name) == choice)
+    return (choice,) if choice else ()
+
+
+def _actor(text: str) -> tuple[str, str]:
+    """(id, label): an address belongs to one account, a name is taken as it was recorded."""
+    if "@" in text:
+        person = User.objects.filter(email=text.strip().lower()).first()
+        return (str(person.pk), "") if person else ("", text)
+    return "", text
