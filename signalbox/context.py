@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.middleware import SHOW_UTC
 from accounts.models import Theme, User
+from approvals import queries as approvals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,9 @@ class Place:
     route: str
     permission: str = ""
     count: Callable[[User], int] | None = None
+    """How many things there wait for this person."""
+    live: str = ""
+    """The route that answers with the count alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +37,8 @@ class Link:
     url: str
     current: bool
     count: int
+    live: str
     home: bool
-
-
-def waiting_for(user: User) -> int:
-    """How many requests wait for this person's decision."""
-    return 0
 
 
 PLACES = (
@@ -48,7 +48,8 @@ PLACES = (
         label="Approvals",
         route="approvals:inbox",
         permission="approvals.view_request",
-        count=waiting_for,
+        count=approvals.waiting_for,
+        live="waiting",
     ),
     Place(label="Ledger", route="ledger:list", permission="ledger.view_effect"),
     Place(label="Workers", route="runs:workers", permission="runs.view_run"),
@@ -88,6 +89,7 @@ def menu(person: User, path: str) -> list[Link]:
                 url=url,
                 current=path == url if home else path.startswith(url),
                 count=place.count(person) if place.count else 0,
+                live=reverse(place.live) if place.live else "",
                 home=home,
             )
         )

@@ -106,6 +106,15 @@ DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
     "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s",
 )
 
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "signalbox_cache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
+"""In the database, so that attempts to sign in and used codes count for all processes together."""
+
 BROKER_URL = env.str("BROKER_URL", default="")
 """Empty: the embedded Valkey of STATE_DIR. The broker is a doorbell: it may lose or repeat."""
 CELERY_BROKER_URL = BROKER_URL or places.broker_url(STATE_DIR)
@@ -162,6 +171,8 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Signalbox] "
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("SIGNALBOX_PROXIES", default=0)
+"""How many proxies add to X-Forwarded-For. Too low: all people share one limit of attempts."""
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS

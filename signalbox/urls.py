@@ -13,6 +13,7 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("me/", accounts.me, name="me"),
     path("me/clock/", accounts.clock, name="clock"),
+    path("me/waiting/", views.waiting, name="waiting"),
     # Before allauth's own: who may have an account, and under which address, an administrator says.
     path("accounts/signup/", accounts.closed),
     path("accounts/email/", accounts.closed),

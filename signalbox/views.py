@@ -9,10 +9,21 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
+from approvals import queries as approvals
+
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     return render(request, "overview.html")
+
+
+@never_cache
+@require_safe
+def waiting(request: HttpRequest) -> HttpResponse:
+    """The number beside "Approvals" in the menu: how many requests wait for this person."""
+    count = approvals.waiting_for(request.user) if isinstance(request.user, User) else 0
+    return render(request, "components/_count.html", {"count": count})
 
 
 @login_not_required

@@ -28,7 +28,8 @@ Blocks
     {% fields form %}                     errors of the whole form, then all its fields
 
 Live regions
-    <section id="runs" {% live url 10 %}> asks `url` every 10 seconds and morphs the answer in
+    <section id="runs" {% live url 10 %}> asks `url` every 10 seconds and morphs the answer in,
+                                          until an answer has status 286 (nothing changes any more)
     {% live_control 10 %}                 "Live, every 10 s" and the button that pauses
 
 Classes for plain HTML: panel (header, .body, footer), head and crumbs, row, push, stack, split,
@@ -261,14 +262,16 @@ def fields(form: forms.BaseForm) -> dict[str, object]:
 
 
 @register.simple_tag
-def live(url: str, seconds: int) -> SafeString:
-    """Attributes of a region that keeps itself up to date. The element needs an id."""
-    return format_html(
+def live(url: str, seconds: int, *, quiet: bool = False) -> SafeString:
+    """Attributes of a region that keeps itself up to date. The element needs an id.
+
+    `quiet`: too small for a note when updates fail.
+    """
+    attributes = (
         'data-live="{}" hx-get="{}" hx-trigger="live" hx-target="this" hx-ext="morph"'
-        ' hx-swap="morph:innerHTML"',
-        seconds,
-        url,
+        ' hx-swap="morph:innerHTML"'
     )
+    return format_html(f"{attributes} data-quiet" if quiet else attributes, seconds, url)
 
 
 @register.inclusion_tag("components/_live_control.html")

@@ -1,8 +1,8 @@
 // Asks every [data-live] region to refresh itself, unless the reader is busy, away or has paused.
 //
 // A region polls every data-live seconds; each failure in a row doubles that, up to 16 times. Its
-// answer is morphed in, so focus, scroll and what the reader opened stay. A response may carry
-// HX-Trigger: {"announce": "3 new runs"}; it is read out once, politely.
+// answer is morphed in, so focus, scroll and what the reader opened stay. An answer with status 286
+// is the last one. A response may carry HX-Trigger: {"announce": "3 new runs"}; it is read out once.
 const PAUSED = "signalbox.paused";
 const root = document.documentElement;
 const clock = () => new Date().toLocaleTimeString([], { hour12: false });
@@ -44,10 +44,12 @@ document.addEventListener("htmx:afterRequest", ({ target, detail }) => {
     target.dataset.failures = "0";
     target.dataset.since = clock();
     delete target.dataset.stale;
+    if (detail.xhr.status === 286) delete target.dataset.live;
     note?.remove();
     return;
   }
   target.dataset.failures = String(Number(target.dataset.failures ?? 0) + 1);
+  if ("quiet" in target.dataset) return;
   target.dataset.stale = "";
   const text = `Not updated since ${target.dataset.since}. Retrying.`;
   if (note) { note.textContent = text; return; }

@@ -19,6 +19,8 @@ from signalbox import errors
 numbers = count(1)
 broken = False
 """While true, live regions get an error."""
+finished = False
+"""While true, live regions get their last answer."""
 
 
 class Reason(forms.Form):
@@ -64,6 +66,8 @@ def confirm(request: HttpRequest) -> HttpResponse:
 def tick(request: HttpRequest) -> HttpResponse:
     if broken:
         return HttpResponse(status=503)
+    if finished:
+        return HttpResponse('<p>Answer <b id="number">0</b>: the last</p>', status=286)
     template = engines["django"].from_string(
         '<p>Answer <b id="number">{{ number }}</b></p>'
         '<details id="fold"><summary>More</summary><p>Inside</p></details>'
