@@ -29,7 +29,7 @@ from pytest_django.live_server_helper import LiveServer
 from accounts.models import User
 from tests.support import chromium
 
-PATIENCE = 10_000
+PATIENCE = 20_000
 """Milliseconds that a test waits for what must appear."""
 WIDTHS = {"desktop": 1280, "tablet": 768, "phone": 360}
 

@@ -58,6 +58,16 @@ def test_a_live_region_rests_while_the_reader_types_in_it(ada) -> None:
     wait_for_a_number_above(before, ada)
 
 
+def test_a_live_region_rests_in_a_tab_that_nobody_sees(ada) -> None:
+    ada.goto("/gallery/")
+    ada.locator("#number").wait_for()
+    ada.evaluate("Object.defineProperty(document, 'visibilityState', {value: 'hidden'})")
+    asked = []
+    ada.on("request", lambda request: asked.append(request.url))
+    ada.wait_for_timeout(2500)
+    assert not [url for url in asked if "tick" in url]
+
+
 def test_updates_can_be_paused_and_stay_paused_on_the_next_page(ada) -> None:
     ada.goto("/gallery/")
     ada.locator("#number").wait_for()
