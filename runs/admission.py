@@ -48,6 +48,8 @@ def start(agent: str, given: object, *, actor: Actor, key: str | None = None) ->
                 with transaction.atomic():
                     run.save(force_insert=True)
             except IntegrityError:
+                if key is None:
+                    raise
                 return _first(declared.name, key, given)
             Lease.objects.create(run=run)
             trail.record(
@@ -69,7 +71,7 @@ def start(agent: str, given: object, *, actor: Actor, key: str | None = None) ->
         raise
 
 
-def _first(agent: str, key: str | None, given: object) -> Run:
+def _first(agent: str, key: str, given: object) -> Run:
     first = Run.objects.get(agent=agent, idempotency_key=key)
     if canonical.fingerprint(first.input) != canonical.fingerprint(given):
         raise errors.KeyReused(
@@ -82,9 +84,11 @@ def _first(agent: str, key: str | None, given: object) -> Run:
 def _check(declared: registry.Declaration, given: object, key: str | None) -> None:
     if key is not None and not (0 < len(key) <= KEY_LIMIT and key.isprintable()):
         raise errors.BadInput(f"The idempotency key must be 1 to {KEY_LIMIT} printable characters.")
+    if given is None:
+        raise errors.BadInput("The input is null, which starts nothing. Pass an object, even {}.")
     try:
         text = json.dumps(given, allow_nan=False, ensure_ascii=True)
-    except (TypeError, ValueError) as exc:
+    except (TypeError, ValueError, RecursionError) as exc:
         raise errors.BadInput(f"The input is not JSON: {exc}. Correct it and start again.") from exc
     if len(text) > settings.RUNS_INPUT_LIMIT:
         raise errors.BadInput(
@@ -93,8 +97,8 @@ def _check(declared: registry.Declaration, given: object, key: str | None) -> No
         )
     if canonical.visible(given) != given:
         raise errors.BadInput(
-            "The input has characters or numbers that the database cannot store exactly"
-            " (NUL, half a surrogate pair, an integer above 2^53). Remove them, or pass text."
+            "The input has something that the database cannot store exactly: NUL, half a surrogate"
+            " pair, a number above 2^53, or more than 100 levels. Remove it, or pass text."
         )
     if declared.input_schema is not None:
         _fit_schema(declared.input_schema, given)

@@ -13,9 +13,8 @@ import threading
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Protocol
 from uuid import UUID
-
-from langgraph.runtime import RunControl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +26,18 @@ class Lease:
     holder: str
 
 
+class Control(Protocol):
+    """What can ask a graph to stop at the next step's boundary: LangGraph's RunControl."""
+
+    @property
+    def drain_requested(self) -> bool: ...
+
+    @property
+    def drain_reason(self) -> str | None: ...
+
+    def request_drain(self, reason: str = ...) -> None: ...
+
+
 @dataclass(slots=True, kw_only=True)
 class Authority:
     """A lease in use, with everything that can tell its driver to stop."""
@@ -35,7 +46,7 @@ class Authority:
     agent: str
     deadline: float
     """On this process's monotonic clock: expiry of the lease minus the margin."""
-    control: RunControl = field(default_factory=RunControl)
+    control: Control
     lost: threading.Event = field(default_factory=threading.Event)
     cancelled: threading.Event = field(default_factory=threading.Event)
     draining: threading.Event = field(default_factory=threading.Event)

@@ -123,6 +123,7 @@ class _Process:
     pid: int = 0
     pool: ConnectionPool[Any] | None = None
     loop: asyncio.AbstractEventLoop | None = None
+    thread: threading.Thread | None = None
     async_pool: AsyncConnectionPool[Any] | None = None
 
 
@@ -171,7 +172,10 @@ def loop() -> asyncio.AbstractEventLoop:
         mine = _mine()
         if mine.loop is None:
             mine.loop = asyncio.new_event_loop()
-            threading.Thread(target=mine.loop.run_forever, name="graph-loop", daemon=True).start()
+            mine.thread = threading.Thread(
+                target=mine.loop.run_forever, name="graph-loop", daemon=True
+            )
+            mine.thread.start()
         return mine.loop
 
 
@@ -200,7 +204,9 @@ def close() -> None:
         mine, _process = _mine(), _Process()
     if mine.pool is not None:
         mine.pool.close()
-    if mine.loop is not None:
+    if mine.loop is not None and mine.thread is not None:
         if mine.async_pool is not None:
             asyncio.run_coroutine_threadsafe(mine.async_pool.close(), mine.loop).result(10)
         mine.loop.call_soon_threadsafe(mine.loop.stop)
+        mine.thread.join(10)
+        mine.loop.close()

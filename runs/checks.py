@@ -1,25 +1,19 @@
-"""Start-up checks: what must hold before a process may drive runs.
+"""Django's system checks of the runs app: the settings, and the classes that they name.
 
-Settings are checked by Django's system checks in every command; `require_fit_to_drive` is called
-by a worker before it takes its first run, and by the doctor.
+What a process that drives must prove besides is in `runs.fitness`.
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, TypedDict
+from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import UnknownInterruptError
-from langgraph.graph import START, StateGraph
-from langgraph.types import Command, interrupt
 
-from runs import checkpoints, ports, registry
-from runs.driver import STRICT
+from runs import ports, registry
 
 
 def settings_fit(**_: Any) -> list[CheckMessage]:
@@ -61,10 +55,14 @@ def settings_fit(**_: Any) -> list[CheckMessage]:
 
 
 def ports_fit(**_: Any) -> list[CheckMessage]:
-    """The classes behind RUNS_APPROVALS and RUNS_LEDGER have the methods that the driver calls."""
+    """The classes named in settings have the methods that the driver and the pages call."""
     problems: list[CheckMessage] = []
-    for setting, protocol in (("RUNS_APPROVALS", ports.Approvals), ("RUNS_LEDGER", ports.Ledger)):
-        named = getattr(settings, setting)
+    ports_named = [
+        ("RUNS_APPROVALS", settings.RUNS_APPROVALS, ports.Approvals),
+        ("RUNS_LEDGER", settings.RUNS_LEDGER, ports.Ledger),
+        *(("RUNS_STORIES", named, ports.Story) for named in settings.RUNS_STORIES),
+    ]
+    for setting, named, protocol in ports_named:
         try:
             found = import_string(named)
         except ImportError as exc:
@@ -86,44 +84,3 @@ def agents_declared(**_: Any) -> list[CheckMessage]:
     except (ImproperlyConfigured, TypeError) as exc:
         return [Error(str(exc), id="runs.E007")]
     return []
-
-
-class _State(TypedDict):
-    said: str
-
-
-def _ask(state: _State) -> _State:
-    return {"said": interrupt("?")}
-
-
-def strict_resume_works() -> bool:
-    """Whether the installed LangGraph refuses an answer to a question that nobody asks.
-
-    The switch is private and older versions ignore it silently, so it is tried, not read.
-    """
-    builder = StateGraph(_State)
-    builder.add_node("ask", _ask)
-    builder.add_edge(START, "ask")
-    graph = builder.compile(checkpointer=InMemorySaver())
-    config: Any = {"configurable": {"thread_id": "strict", STRICT: True}}
-    graph.invoke({"said": ""}, config)
-    try:
-        graph.invoke(Command(resume={"0" * 32: "nobody asked"}), config)
-    except UnknownInterruptError:
-        return True
-    return False
-
-
-def require_fit_to_drive() -> None:
-    """Raise the reason why this process must not drive; load every agent's graph on the way.
-
-    Raises UnfitGraph, SaverNotReady, ImproperlyConfigured.
-    """
-    if not strict_resume_works():
-        raise ImproperlyConfigured(
-            "The installed LangGraph ignores strict resume, so an answer could reach the wrong"
-            " question. Install the version that Signalbox pins."
-        )
-    checkpoints.require_ready()
-    for name in registry.declarations():
-        registry.load(name)

@@ -26,6 +26,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained, UnknownInterruptError
+from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from accounts.actors import Actor
@@ -36,13 +37,13 @@ from runs import (
     dispatch,
     errors,
     failures,
+    graphs,
     heads,
     history,
     killpoints,
     leases,
     moves,
     ports,
-    registry,
     savers,
     status,
     workers,
@@ -55,7 +56,7 @@ from runs.models import Run
 logger = logging.getLogger(__name__)
 
 STRICT = "__pregel_strict_resume"
-"""LangGraph's switch that makes an answer to a question nobody asks an error; see runs.checks."""
+"""LangGraph's switch that makes an answer to a question nobody asks an error; see runs.fitness."""
 NO_PROGRESS = 3
 """Calls in a row that return normally and change nothing, before the run fails."""
 
@@ -70,10 +71,14 @@ def drive(run_id: UUID, *, holder: str, cause: str) -> status.Outcome | None:
         return None
     killpoints.reach("driver.taken", run_id)
     margin = settings.RUNS_LEASE - settings.RUNS_LEASE_MARGIN
+    control = RunControl()
     mine = Authority(
-        lease=taken.lease, agent=taken.agent, deadline=taken.taken_at + margin.total_seconds()
+        lease=taken.lease,
+        agent=taken.agent,
+        deadline=taken.taken_at + margin.total_seconds(),
+        control=control,
     )
-    drive_ = _Drive(taken=taken, mine=mine)
+    drive_ = _Drive(taken=taken, mine=mine, control=control)
     with heart.keep(mine, drive_.stall_after()):
         try:
             return drive_.run()
@@ -88,7 +93,8 @@ class _Drive:
 
     taken: leases.Taken
     mine: Authority
-    agent: registry.Agent | None = None
+    control: RunControl
+    agent: graphs.Agent | None = None
     unfit: str = ""
     failure: moves.Failure | None = None
     first_look: leases.Look | None = None
@@ -101,7 +107,7 @@ class _Drive:
         self.actor = Actor.system(self.taken.lease.holder)
         self.first_look = self.taken.look
         try:
-            self.agent = registry.load(self.taken.agent)
+            self.agent = graphs.load(self.taken.agent)
         except errors.RunsError as exc:
             self.unfit = str(exc)
 
@@ -247,14 +253,14 @@ class _Drive:
             return
         saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
         graph = self.agent.graph.copy(update={"checkpointer": saver})
-        graph.invoke(given, self._config(), durability="sync", control=self.mine.control)
+        graph.invoke(given, self._config(), durability="sync", control=self.control)
 
     async def _ainvoke(self, given: Any) -> None:
         if self.agent is None:
             raise errors.UnknownAgent
         saver = savers.AsyncFencedSaver(await checkpoints.async_pool(), self.mine.lease)
         graph = self.agent.graph.copy(update={"checkpointer": saver})
-        await graph.ainvoke(given, self._config(), durability="sync", control=self.mine.control)
+        await graph.ainvoke(given, self._config(), durability="sync", control=self.control)
 
     def _note_failure(self, exc: Exception) -> None:
         if self.agent is None:

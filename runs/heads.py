@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.postgres import PostgresSaver
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import CheckpointTuple
+    from langgraph.checkpoint.postgres import PostgresSaver
 
 RESUME, INTERRUPT, TASKS, BRANCH = "__resume__", "__interrupt__", "__pregel_tasks", "branch:to:"
 

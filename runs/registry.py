@@ -1,15 +1,13 @@
-"""The agents that may be started: declared in settings, loaded only where graphs are driven.
+"""The agents that may be started, as settings declare them.
 
-1. A declaration is plain data; web processes read it and never import an agent's code.
-2. Loading imports the graph and refuses shapes that cannot be driven safely, with the reason.
-3. Savers are attached per drive; a graph is registered without one (or with one that is ignored).
+A declaration is plain data. Every process reads it; only processes that drive load the graph behind
+it (`runs.graphs`), so an agent's code never runs in a web process.
 """
 
 from __future__ import annotations
 
 import difflib
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from datetime import timedelta
 from functools import cache
@@ -18,10 +16,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.module_loading import import_string
-from langgraph.channels import DeltaChannel
-from langgraph.pregel import Pregel
-from langgraph.pregel.remote import RemoteGraph
 
 from runs import errors
 
@@ -69,15 +63,6 @@ class Declaration:
         return (self.title.format_map(shown) if self.title else self.shown)[:300]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """A declaration with its graph, in a process that drives."""
-
-    declared: Declaration
-    graph: Pregel[Any, Any, Any, Any]
-    is_async: bool
-
-
 @cache
 def declarations() -> dict[str, Declaration]:
     """Every declared agent by name. Raises ImproperlyConfigured and says which entry is wrong."""
@@ -116,75 +101,3 @@ def declaration(name: str) -> Declaration:
         raise errors.UnknownAgent(
             f"No agent is named {name!r}.{hint} Registered: {known}."
         ) from None
-
-
-@cache
-def load(name: str) -> Agent:
-    """Import the agent's graph. Raises UnknownAgent or UnfitGraph (why it cannot be driven)."""
-    declared = declaration(name)
-    try:
-        graph = import_string(declared.graph)
-    except ImportError as exc:
-        raise errors.UnfitGraph(f"{name}: cannot import {declared.graph}: {exc}") from exc
-    refuse_unfit(name, graph)
-    is_async = _is_async(graph) if declared.run_async is None else declared.run_async
-    return Agent(declared=declared, graph=graph, is_async=is_async)
-
-
-def refuse_unfit(name: str, graph: object) -> None:
-    """Raise UnfitGraph if runs of this graph could not be driven safely; the message says why."""
-    if isinstance(graph, RemoteGraph):
-        raise errors.UnfitGraph(
-            f"{name}: a RemoteGraph runs elsewhere, so its steps cannot be fenced."
-            " Register the graph itself."
-        )
-    if not isinstance(graph, Pregel):
-        raise errors.UnfitGraph(
-            f"{name}: {type(graph).__name__} is not a compiled graph."
-            " Compile the StateGraph, or use @entrypoint."
-        )
-    for path, level in _graphs(name, graph):
-        if level.interrupt_before_nodes or level.interrupt_after_nodes:
-            raise errors.UnfitGraph(
-                f"{path}: a static breakpoint (interrupt_before or interrupt_after) passes on any"
-                " input. Ask with approvals.ask() or interrupt() inside the node."
-            )
-        if level is not graph and level.checkpointer is False:
-            raise errors.UnfitGraph(
-                f"{path}: a subgraph compiled with checkpointer=False cannot be driven durably."
-                " Leave the argument out."
-            )
-        if isinstance(level, RemoteGraph):
-            raise errors.UnfitGraph(f"{path}: a RemoteGraph cannot be fenced.")
-        deltas = [key for key, c in level.channels.items() if isinstance(c, DeltaChannel)]
-        if deltas:
-            raise errors.UnfitGraph(
-                f"{path}: the DeltaChannel {deltas[0]!r} cannot be pruned or read at long threads."
-                " Use a plain channel with a reducer."
-            )
-
-
-def _graphs(path: str, graph: Any) -> Iterator[tuple[str, Any]]:
-    yield path, graph
-    for name, child in graph.get_subgraphs():
-        yield f"{path}/{name}", child
-
-
-def _is_async(graph: Pregel[Any, Any, Any, Any]) -> bool:
-    """Whether some node has only an async form, so that the graph must be driven with `ainvoke`."""
-    return any(_only_async(node.bound) for node in _nodes(graph))
-
-
-def _nodes(graph: Any) -> Iterator[Any]:
-    for _, level in _graphs("", graph):
-        yield from level.nodes.values()
-
-
-def _only_async(bound: Any) -> bool:
-    steps = getattr(bound, "steps", None)
-    if steps:
-        return any(_only_async(step) for step in steps)
-    func, afunc = getattr(bound, "func", None), getattr(bound, "afunc", None)
-    if inspect.iscoroutinefunction(func):
-        return True
-    return func is None and afunc is not None

@@ -40,12 +40,13 @@ def sweep() -> None:
 
 
 def ring_due() -> int:
-    """Ring for every run that is due and that nobody drives; how many."""
-    due = find_due()
-    for run_id in due:
+    """Ring for every run that is due and that nobody drives; how many the broker took."""
+    rung = 0
+    for run_id in find_due():
         if not dispatch.ring_now(run_id, cause="sweep"):
             break  # the broker is away; the next pass tries again
-    return len(due)
+        rung += 1
+    return rung
 
 
 def find_due() -> list[UUID]:

@@ -37,11 +37,11 @@ def use_embedded_services(**_: object) -> None:
 def prepare(sender: str, instance: Any, **_: object) -> None:
     """In the parent, before the fork: refuse to start what must not drive, load the agents."""
     django.setup()
-    from runs import checks, workers  # noqa: PLC0415 (models exist only after django.setup)
+    from runs import fitness, workers  # noqa: PLC0415 (models exist only after django.setup)
 
     workers.call_me(sender)
     if RUNS in instance.app.amqp.queues.consume_from:
-        checks.require_fit_to_drive()
+        fitness.require()
 
 
 @signals.worker_ready.connect

@@ -19,8 +19,8 @@ from psycopg import Error as PostgresError
 from audit.models import ClockTimestamp
 from ledger.models import Effect
 from ledger.status import Status as EffectStatus
-from runs import checkpoints, errors, registry, sweeper, workers
-from runs.checks import strict_resume_works
+from runs import checkpoints, errors, graphs, registry, sweeper, workers
+from runs.fitness import strict_resume_works
 from runs.models import Lease, Pulse, Run, Worker
 from runs.status import Status
 
@@ -104,7 +104,7 @@ def _strict_resume() -> Finding:
 def _agents() -> Finding:
     part = "agents"
     try:
-        names = [registry.load(name).declared.name for name in registry.declarations()]
+        names = [graphs.load(name).declared.name for name in registry.declarations()]
     except errors.RunsError as exc:
         return Finding(part=part, says=str(exc), todo="Correct the graph or RUNS_AGENTS.")
     return Finding(part=part, says=", ".join(names) or "none registered")
