@@ -1,0 +1,102 @@
+"""What a worker process of a test does. Imported once by the fork server, so that a child is ready
+in a few milliseconds; it opens its own connections, in the test's database.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import django
+
+django.setup()
+
+from django.conf import settings  # noqa: E402  (only now are the apps loaded)
+from django.db import connection, transaction  # noqa: E402
+
+from runs import dispatch, driver, killpoints, leases  # noqa: E402
+from tests.support import graphs  # noqa: E402
+
+Pipe = Connection
+Task = Callable[..., object]
+
+
+def main(task: Task, args: tuple[Any, ...], given: dict[str, Any], pipe: Connection) -> None:
+    """Run `task(pipe, *args)` with the caller's database and settings; send what it returns."""
+    connection.settings_dict["NAME"] = given.pop("database")
+    graphs.RECORD = given.pop("record")
+    for name, value in given.items():
+        setattr(settings, name, value)
+    dispatch.ring_now = lambda *_, **__: True  # type: ignore[assignment]  # no broker here
+    try:
+        pipe.send(("done", task(pipe, *args)))
+    except BaseException as exc:
+        pipe.send(("raised", f"{type(exc).__name__}: {exc}"))
+        raise SystemExit(1) from exc
+
+
+def freeze(pipe: Connection, what: str) -> None:
+    """Say so and stop this process, as if the machine had gone to sleep."""
+    pipe.send(("reached", what))
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def drive(pipe: Connection, run_id: Any, holder: str = "child") -> str:
+    outcome = driver.drive(run_id, holder=holder, cause="test")
+    return outcome.value if outcome else ""
+
+
+def drive_until(pipe: Connection, run_id: Any, place: str, nth: int = 1) -> str:
+    """Drive, and freeze the n-th time a kill point or a place of the graph is reached."""
+    left = [nth]
+
+    def reached(name: str, _: str = "") -> None:
+        if name == place:
+            left[0] -= 1
+            if left[0] == 0:
+                if place == "saver.pipeline":
+                    _send_what_is_queued()
+                freeze(pipe, place)
+
+    killpoints.install(reached)
+    graphs.HOOKS[place] = lambda: reached(place)
+    return drive(pipe, run_id)
+
+
+def _send_what_is_queued() -> None:
+    """In a pipeline, statements leave when the buffer is full: send the fence check now."""
+    frame = inspect.currentframe()
+    while frame and "cursor" not in frame.f_locals:
+        frame = frame.f_back
+    assert frame
+    frame.f_locals["cursor"].connection.pgconn.flush()
+
+
+def take_and_freeze(pipe: Connection, run_id: Any, locked: bool) -> str:
+    """Take the lease and freeze, outside a transaction or with run and lease locked in one."""
+    taken = leases.take(run_id, holder="frozen", cause="test")
+    if taken is None:
+        raise AssertionError("not taken")
+    if not locked:
+        freeze(pipe, "outside")
+    with transaction.atomic():
+        leases.lock(taken.lease)
+        if locked:
+            freeze(pipe, "inside")
+    return "committed"
+
+
+def defaults(record: Path | None) -> dict[str, Any]:
+    """What a child needs to know of its parent: where the database is, and short times."""
+    names = [name for name in dir(settings) if name.startswith(("RUNS_", "APPROVALS_", "LEDGER_"))]
+    known = {name: getattr(settings, name) for name in names}
+    return known | {"database": connection.settings_dict["NAME"], "record": record}
+
+
+SHORT = timedelta(milliseconds=300)
