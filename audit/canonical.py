@@ -110,7 +110,8 @@ def _has_surrogate(value: str) -> bool:
 
 def text(value: str) -> str:
     r"""`value` as PostgreSQL can store it: NUL becomes `\u{0}`, a lone surrogate `\u{D800}`."""
-    return _UNSTORABLE.sub(lambda found: rf"\u{{{ord(found[0]):X}}}", value)
+    plain = str.__str__(value)  # not a member of an enumeration, say
+    return _UNSTORABLE.sub(lambda found: rf"\u{{{ord(found[0]):X}}}", plain)
 
 
 def visible(value: object) -> Json:
@@ -181,7 +182,7 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return text(str.__str__(value))
+        return text(value)
     if isinstance(value, int):
         return int(value) if abs(value) <= SAFE_INTEGER else _big(int(value))
     if isinstance(value, float):
@@ -283,7 +284,7 @@ class _Tagged:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return _tagged_text(str.__str__(value))
+            return _tagged_text(value)
         if isinstance(value, (int, float)):
             return _tagged_number(value)
         if isinstance(value, (list, tuple)):

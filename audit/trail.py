@@ -63,15 +63,15 @@ def record(  # noqa: PLR0913  # an entry has that many sides
     kind, identity = target
     entry = Entry(
         verb=verb,
-        actor_kind=canonical.text(str(actor.kind)),
+        actor_kind=_text(actor.kind),
         actor_id="" if actor.user_id is None else stored_id(actor.user_id),
-        actor_label=canonical.text(str(actor.label)),
-        entry=canonical.text(str(actor.entry)),
-        target_kind=canonical.text(kind),
+        actor_label=_text(actor.label),
+        entry=_text(actor.entry),
+        target_kind=_text(kind),
         target_id=stored_id(identity),
         run_id=run_id and UUID(str(run_id)),  # the digest wants its one usual text
         allowed=bool(allowed),
-        reason=canonical.text(str(reason)),
+        reason=_text(reason),
         data={} if data is None else canonical.visible(data),
     )
     entry.digest = canonical.digest(entry.content)
@@ -114,4 +114,8 @@ def record_refused(  # noqa: PLR0913  # an entry has that many sides
 
 def stored_id(value: object) -> str:
     """`value` as the log keeps ids."""
-    return canonical.text(str(value))[:LONGEST_ID]
+    return _text(value)[:LONGEST_ID]
+
+
+def _text(value: object) -> str:
+    return canonical.text(value if isinstance(value, str) else str(value))

@@ -32,7 +32,8 @@ def record(db: None, ada: Somebody) -> Callable[..., Entry]:
     """Add an entry that says that Ada started a run."""
 
     def record(target_id: str = "1", **given: Any) -> Entry:
-        return trail.record("run.started", actor=ada, target=("run", target_id), **given)
+        arguments: dict[str, Any] = {"actor": ada, "target": ("run", target_id), **given}
+        return trail.record("run.started", **arguments)
 
     return record
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 import uuid
 from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
+from django.utils.translation import gettext_lazy
 
 from accounts.actors import Actor
 from audit import canonical, trail
 from audit.errors import UnknownVerb
 from audit.models import Entry
+from tests.audit.conftest import Somebody
 
 CHANGED = {
     "verb": "run.failed",
@@ -86,6 +89,16 @@ def test_a_part_of_the_system_is_an_actor_without_an_account():
     actor = Actor.system("sweeper")
     entry = trail.record("run.parked", actor=actor, target=("run", "1"))
     assert (entry.actor_kind, entry.actor_id, entry.actor_label) == ("system", "", "sweeper")
+
+
+@pytest.mark.django_db
+def test_values_of_enumerations_and_translations_are_recorded_as_their_text(record):
+    class Kind(str, enum.Enum):  # noqa: UP042  # those print their name
+        RUN = "run"
+
+    entry = record(reason=gettext_lazy("Reason"), actor=Somebody(kind=Kind.RUN, label=Kind.RUN))
+    assert Entry.objects.get(id=entry.id).digest == canonical.digest(entry.content)
+    assert (entry.reason, entry.actor_kind, entry.actor_label) == ("Reason", "run", "run")
 
 
 @pytest.mark.django_db
