@@ -5,7 +5,8 @@
 2. A request always has a deadline.
 3. A vote is one person's word on one request. A decision is the one verdict; nothing else ever
    becomes an answer.
-4. The decision row is the only durable record of an answer: LangGraph forgets a keyed answer when
+4. Whoever changes a request, a vote or a decision has locked the run's row first.
+5. The decision row is the only durable record of an answer: LangGraph forgets a keyed answer when
    the process dies inside the node. It is delivered again until it has taken effect.
 """
 
@@ -30,6 +31,11 @@ class Request(models.Model):
     checkpoint_id = models.CharField(max_length=64)
     """Of the head when it was opened."""
     round = models.IntegerField(default=1)
+    """Counts the requests of this interrupt, whatever made each of them necessary."""
+    changes = models.IntegerField(default=0)
+    """How often in a row the agent changed the question before this request."""
+    fence = models.BigIntegerField()
+    """Of the driver that opened it."""
     node = models.CharField(max_length=200, blank=True, default="")
     askers = models.JSONField()
     """[[namespace, checkpoint id, task id, answers held], ...]: see `runs.heads.Asker`."""
@@ -53,6 +59,8 @@ class Request(models.Model):
     replaced_by = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaces"
     )
+    asked_again = models.BooleanField(default=False)
+    """An operator had the question asked again: the next request starts afresh."""
     created_at = models.DateTimeField(db_default=Now())
     closed_at = models.DateTimeField(null=True, blank=True)
     close_reason = models.CharField(max_length=300, blank=True, default="")
@@ -98,6 +106,10 @@ class Vote(models.Model):
     digest = models.CharField(max_length=64)
     token = models.CharField(max_length=64)
     """Of the form that was posted: the same token of this user again is the same vote."""
+    missing = models.IntegerField()
+    """How many more people had to approve after this vote; 0: it decided."""
+    already_done = models.BooleanField(default=False)
+    """The effect in question had happened before this vote, and the person was told so."""
     authenticated_at = models.DateTimeField(null=True, blank=True)
     entry = models.CharField(max_length=20)
     at = models.DateTimeField(db_default=Now())

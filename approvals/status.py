@@ -1,4 +1,4 @@
-"""The states of a request and of a decision's delivery: one table each, read by code, pages, docs."""
+"""The states of a request and of a decision's delivery: one table each, read by everybody."""
 
 from __future__ import annotations
 

@@ -1,0 +1,115 @@
+"""Asking from inside a node: what was approved is what runs.
+
+    if not approvals.ask("Refund order 7?", tool="payments.refund", args={...}):
+        return {"status": "refused"}
+
+1. The question carries its own digest. After the resume the node's code has run again, so the
+   digest is taken again and must equal the one that was decided.
+2. The answer is true if it is an approval, and for nothing else: rejected and expired are false.
+3. `tool` and `args` name the effect that an approval permits; the ledger wants exactly these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from langgraph.types import interrupt
+
+from approvals.errors import AnswerForOtherPayload, PayloadNotPlain
+from audit import canonical
+
+VERDICTS = ("approved", "rejected", "expired")
+LONGEST_TOOL = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What people, or the deadline, said to a question."""
+
+    decision: str
+    """approved, rejected or expired."""
+    value: object
+    """What the approver entered, if anything."""
+    comment: str
+    by: str
+    digest: str
+    """Of the question that was decided."""
+
+    def __bool__(self) -> bool:
+        return self.decision == "approved"
+
+
+def ask(
+    question: str | Mapping[str, object],
+    *,
+    tool: str = "",
+    args: Mapping[str, object] | None = None,
+    facts: Mapping[str, object] | None = None,
+    why: str = "",
+) -> Answer:
+    """Ask the group that the policy names, and return its answer.
+
+    `facts` are shown as they are, `why` as the agent's own words. Instead of arguments, one mapping
+    with these names may be passed. The first call ends the node by LangGraph's interrupt; the
+    answer is returned when the node's code runs again.
+
+    Raises PayloadNotPlain for anything but plain JSON, and AnswerForOtherPayload if what is asked
+    now is not what was decided.
+    """
+    if isinstance(question, str):
+        question = {"question": question, "tool": tool, "args": args, "facts": facts, "why": why}
+    elif tool or args or facts or why:
+        raise PayloadNotPlain("Pass the question as one mapping or as arguments, not both.")
+    payload = _payload(question)
+    return _answer(interrupt(payload), canonical.fingerprint(payload))
+
+
+def _payload(given: Mapping[str, object]) -> dict[str, object]:
+    """The interrupt's payload: exactly what a checkpoint gives back, with its digest."""
+    unknown = given.keys() - {"question", "tool", "args", "facts", "why"}
+    if unknown:
+        raise PayloadNotPlain(f"A question has no {sorted(map(str, unknown))[0]!r}.")
+    asked = {
+        "signalbox": 1,
+        "question": given.get("question"),
+        "tool": given.get("tool") or "",
+        "args": given.get("args") or {},
+        "facts": given.get("facts") or {},
+        "why": given.get("why") or "",
+    }
+    for name in ("question", "tool", "why"):
+        if not isinstance(asked[name], str):
+            raise PayloadNotPlain(f"{name} must be text.")
+    for name in ("args", "facts"):
+        if not isinstance(asked[name], Mapping):
+            raise PayloadNotPlain(f"{name} must be a mapping.")
+    if not str(asked["question"]).strip():
+        raise PayloadNotPlain("A question needs words.")
+    if not usable_tool(str(asked["tool"])):
+        raise PayloadNotPlain(f"A tool's name has up to {LONGEST_TOOL} characters and no NUL.")
+    if asked["args"] and not asked["tool"]:
+        raise PayloadNotPlain("args without a tool permit nothing. Name the tool.")
+    try:
+        # To plain values and back: a tuple or an enum would change its type in a checkpoint.
+        plain: dict[str, object] = json.loads(canonical.dumps(asked))
+        return {**plain, "digest": canonical.fingerprint(plain)}
+    except canonical.NotCanonical as exc:
+        raise PayloadNotPlain(f"A question must be plain JSON. {exc}") from exc
+
+
+def usable_tool(name: str) -> bool:
+    """Whether a request can keep this name of a tool."""
+    return len(name) <= LONGEST_TOOL and canonical.text(name) == name
+
+
+def _answer(given: object, digest: str) -> Answer:
+    if not isinstance(given, dict) or given.get("digest") != digest:
+        raise AnswerForOtherPayload
+    decision, comment, by = (given.get(key) for key in ("decision", "comment", "by"))
+    if decision not in VERDICTS or not isinstance(comment, str) or not isinstance(by, str):
+        raise AnswerForOtherPayload("The answer is not one of Signalbox's, so it is not used.")
+    return Answer(
+        decision=str(decision), value=given.get("value"), comment=comment, by=by, digest=digest
+    )

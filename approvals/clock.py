@@ -1,0 +1,15 @@
+"""The database's clock: the only one that decides whether a deadline has passed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import connection
+
+
+def now() -> datetime:
+    """This very moment, also in the middle of a long transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        moment: datetime = cursor.fetchone()[0]
+    return moment

@@ -1,0 +1,223 @@
+"""Decisions: one verdict per request, permitted, in time, on the payload that was shown.
+
+`decide` is the only way in, for every page, fragment, command and API. In one transaction, with the
+run and then the request locked:
+
+1. the same form of the same person again: the first outcome, and nothing new
+2. permission now, by the policy of then and of now
+3. still open, and nobody asked to cancel
+4. the deadline, by the database's clock after the locks, whether or not a sweeper has run
+5. the digest is that of what was shown
+6. the verdict, the value and the comment can be used
+7. the vote; once enough people agree, the one decision row, and the run wakes
+
+A refusal changes nothing and is recorded in a transaction of its own. One refusal does more: a
+verdict that comes too late makes the request expire.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+from uuid import UUID
+
+from django.db import IntegrityError, OperationalError, transaction
+from psycopg.errors import LockNotAvailable
+
+from accounts import actors
+from accounts import errors as accounts_errors
+from accounts.actors import Actor
+from approvals import deadlines, eligibility, errors, policy, shapes, votes
+from approvals.models import Request, Vote
+from approvals.policy import Gate, Policy
+from approvals.status import Status, Verdict
+from approvals.votes import Ballot, Outcome
+from audit import canonical, trail
+from runs.models import Run
+
+__all__ = ["LONGEST_COMMENT", "LONGEST_TOKEN", "Outcome", "decide"]
+
+LONGEST_COMMENT = 10_000
+"""Characters."""
+LONGEST_TOKEN = 64
+
+
+def decide(  # noqa: PLR0913 (what a form sends)
+    request_id: UUID,
+    *,
+    actor: Actor,
+    verdict: str,
+    value: object = None,
+    comment: str = "",
+    seen_digest: str,
+    token: str,
+) -> Outcome:
+    """Record one person's verdict, `approved` or `rejected`. Call it outside of transactions.
+
+    `seen_digest` is the digest of the payload that was shown; `token` names the form that was sent.
+
+    Raises NoSuchRequest, NotEligible, ReauthenticationNeeded, AlreadyDecided, PayloadChanged,
+    Withdrawn, CancelAsked, DeadlinePassed, BadValue, ReasonMissing, TokenReused, Busy.
+    """
+    ballot = Ballot(
+        actor=actor,
+        verdict=verdict,
+        value=value,
+        comment=comment,
+        seen_digest=seen_digest,
+        token=token,
+    )
+    run_id: UUID | None = None
+    try:
+        run_id = _run_of(request_id)
+        with transaction.atomic(durable=True):
+            outcome = _decide(run_id, request_id, ballot)
+        # Raised out here, because that the request has expired must be kept.
+        if isinstance(outcome, errors.DeadlinePassed):
+            raise outcome
+    except (errors.ApprovalsError, accounts_errors.AccountsError) as refusal:
+        _record_refusal(request_id, run_id, ballot, refusal)
+        raise
+    except (IntegrityError, OperationalError) as exc:
+        refused = _translated(exc)
+        _record_refusal(request_id, run_id, ballot, refused)
+        raise refused from exc
+    return outcome
+
+
+def _run_of(request_id: UUID) -> UUID:
+    if isinstance(request_id, UUID):
+        run_id = Request.objects.filter(pk=request_id).values_list("run_id", flat=True).first()
+        if run_id is not None:
+            return run_id
+    raise errors.NoSuchRequest
+
+
+def _translated(exc: Exception) -> errors.ApprovalsError:
+    """Raises `exc` itself if it is not one of the two that a person can do something about."""
+    if "approvals_vote_token" in str(exc):
+        return errors.TokenReused()
+    if isinstance(exc.__cause__, LockNotAvailable):
+        return errors.Busy()
+    raise exc
+
+
+def _record_refusal(
+    request_id: UUID, run_id: UUID | None, ballot: Ballot, refusal: Exception
+) -> None:
+    trail.record_refused(
+        "decision.refused",
+        actor=ballot.actor,
+        target=("request", str(request_id)),
+        run_id=run_id,
+        reason=str(refusal),
+        data={
+            "refusal": type(refusal).__name__,
+            "why": getattr(refusal, "why", ""),
+            "verdict": ballot.verdict,
+            "seen_digest": ballot.seen_digest,
+        },
+    )
+
+
+# --- the seven steps ------------------------------------------------------------------------------
+
+
+def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.DeadlinePassed:
+    run = Run.objects.select_for_update(no_key=True).get(pk=run_id)
+    request = Request.objects.select_for_update(no_key=True).get(pk=request_id)
+
+    first = _first_outcome(request, ballot)
+    if first is not None:
+        return first
+
+    person = eligibility.identify(ballot.actor)
+    involved = eligibility.involved(run)
+    gate = policy.together(Policy.read(request.policy), policy.find(run.agent, request.node))
+    refusal = eligibility.why_not(person, gate, involved, ballot.verdict)
+    if refusal is not None:
+        raise refusal
+    within = gate.reauthenticate_within
+    if within is not None and not actors.fresh(ballot.actor, within):
+        raise accounts_errors.ReauthenticationNeeded
+
+    _require_open(run, request)
+    if deadlines.passed(request):
+        deadlines.expire(run, request)
+        return errors.DeadlinePassed(request)
+    if request.votes.filter(user_id=person.user_id).exists():
+        raise eligibility.voted()
+
+    if ballot.seen_digest != request.digest:
+        raise errors.PayloadChanged(request.pk)
+    _require_usable(request, gate, ballot)
+    count = votes.Count(request=request, gate=gate, involved=involved, person=person, ballot=ballot)
+    return count.add()
+
+
+def _first_outcome(request: Request, ballot: Ballot) -> Outcome | None:
+    """What became of this very form, if this person has sent it before."""
+    if not _clean(ballot.token) or not 0 < len(ballot.token) <= LONGEST_TOKEN:
+        raise errors.BadValue("The form has no valid token. Reload the page and decide there.")
+    if ballot.actor.kind != "user" or ballot.actor.user_id is None:
+        return None
+    vote = Vote.objects.filter(user_id=ballot.actor.user_id, token=ballot.token).first()
+    if vote is None:
+        return None
+    if vote.request_id != request.pk:
+        raise errors.TokenReused
+    return votes.outcome(request, vote, repeated=True)
+
+
+def _require_open(run: Run, request: Request) -> None:
+    if request.status != Status.PENDING:
+        _raise_closed(request)
+    if run.cancel_asked_at is not None:
+        raise errors.CancelAsked
+    if run.ended:
+        raise errors.Withdrawn
+
+
+def _raise_closed(request: Request) -> NoReturn:
+    """Say what became of a request that is not open any more."""
+    if request.status == Status.EXPIRED:
+        raise errors.DeadlinePassed(request)
+    if request.status == Status.SUPERSEDED:
+        raise errors.PayloadChanged(_current(request))
+    if request.status == Status.WITHDRAWN:
+        raise errors.Withdrawn
+    decision = request.decision
+    raise errors.AlreadyDecided(verdict=decision.verdict, decider=decision.decider, at=decision.at)
+
+
+def _current(request: Request) -> UUID | None:
+    """The request that asks now what this one asked before it was replaced."""
+    while request.replaced_by is not None:
+        request = request.replaced_by
+    return request.pk if request.status == Status.PENDING else None
+
+
+def _require_usable(request: Request, gate: Gate, ballot: Ballot) -> None:
+    if ballot.verdict not in (Verdict.APPROVED, Verdict.REJECTED):
+        raise errors.BadValue("The verdict must be approved or rejected.")
+    why = shapes.unanswerable(
+        request.shape, ballot.verdict, answers=gate.answers, digest=request.digest
+    )
+    if why:
+        raise errors.NotAnswerable(why)
+    comment = ballot.comment
+    if not _clean(comment):
+        raise errors.BadValue("The comment contains characters that cannot be stored, such as NUL.")
+    if len(comment) > LONGEST_COMMENT:
+        raise errors.BadValue(f"The comment is longer than {LONGEST_COMMENT} characters.")
+    if (
+        ballot.verdict == Verdict.REJECTED
+        and gate.comment_required_to_reject
+        and not comment.strip()
+    ):
+        raise errors.ReasonMissing
+    shapes.check_value(request.shape, ballot.value)
+
+
+def _clean(words: object) -> bool:
+    """Whether this is text that the database keeps as it is."""
+    return isinstance(words, str) and canonical.text(words) == words

@@ -1,0 +1,126 @@
+"""Every error of the approvals app. The docstring is the message that a person reads."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from approvals.models import Request
+
+
+class ApprovalsError(Exception):
+    """Something went wrong with an approval."""
+
+    http_status = 409
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+
+
+# --- a verdict is refused ------------------------------------------------------------------------
+
+
+class NoSuchRequest(ApprovalsError):
+    """There is no request with this id. Look for it in the list of approvals."""
+
+    http_status = 404
+
+
+class AlreadyDecided(ApprovalsError):
+    """This request was already decided. Nothing more is needed from you."""
+
+    def __init__(self, *, verdict: str, decider: str, at: datetime) -> None:
+        super().__init__(
+            f"{decider} already {verdict} this at {at:%Y-%m-%d %H:%M:%S} UTC."
+            " Nothing more is needed from you."
+        )
+        self.verdict = verdict
+        self.decider = decider
+        self.at = at
+
+
+class DeadlinePassed(ApprovalsError):
+    """The deadline has passed, so this request has expired and your verdict does not count."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(
+            f"The deadline was {request.deadline:%Y-%m-%d %H:%M:%S} UTC. The request has expired"
+            " and your verdict does not count. The run shows what it did instead."
+        )
+        self.deadline = request.deadline
+
+
+class PayloadChanged(ApprovalsError):
+    """What is asked is not what you were shown. Read the question as it is now and decide again."""
+
+    def __init__(self, now: UUID | None) -> None:
+        """`now` is the request that asks what is asked now; None if nothing is asked any more."""
+        super().__init__()
+        self.now = now
+
+
+class Withdrawn(ApprovalsError):
+    """The question was taken back: the run ended or moved on. Nothing more is needed from you."""
+
+
+class CancelAsked(ApprovalsError):
+    """Somebody asked to cancel this run, so nothing can be decided any more."""
+
+
+class NotEligible(ApprovalsError):
+    """You may not decide this request. Ask somebody else of the group that it waits for."""
+
+    http_status = 403
+
+    def __init__(self, why: str, message: str) -> None:
+        """`why`: unknown, permission, group, requester, hands or voted."""
+        super().__init__(message)
+        self.why = why
+
+
+class BadValue(ApprovalsError):
+    """This answer cannot be used. Correct it and decide again."""
+
+    http_status = 422
+
+
+class NotAnswerable(BadValue):
+    """A question of this kind cannot be answered with a plain approve or reject."""
+
+
+class ReasonMissing(ApprovalsError):
+    """A rejection needs a comment: it tells the agent and the log why. Write one and try again."""
+
+    http_status = 422
+
+
+class TokenReused(ApprovalsError):
+    """This form was already used for another request. Reload the page and decide there."""
+
+
+class Busy(ApprovalsError):
+    """Something else is changing this run right now. Nothing was decided; try again in a moment."""
+
+    http_status = 503
+
+
+# --- inside the driver and the graph -------------------------------------------------------------
+
+
+class DecisionGone(ApprovalsError):
+    """A decision was given up before it was handed to the run. The run is looked at again."""
+
+
+class PayloadNotPlain(ApprovalsError):
+    """A question must consist of plain JSON values. Pass everything else as text."""
+
+    http_status = 422
+
+
+class AnswerForOtherPayload(ApprovalsError):
+    """The answer was given to another question than this code asks now, so it is not used.
+
+    Make the question depend on saved state only, then have an operator ask again.
+    """

@@ -1,0 +1,271 @@
+"""What the pages show: inboxes, the badge, and one request with everything a decision needs.
+
+Whether somebody may decide is asked of `eligibility.why_not`, the same function that decides.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from accounts.actors import ClockTimestamp
+from accounts.models import User
+from approvals import deadlines, eligibility, errors, policy, rounds, shapes
+from approvals.eligibility import Involved, Person
+from approvals.models import Decision, Request, Vote
+from approvals.policy import Gate, OnDeadline, Policy
+from approvals.status import DELIVERIES, STATES, Status, Verdict
+from runs.models import Run
+from runs.status import LIVE, State
+
+PAGE = 50
+MOST = 500
+"""Open requests looked at for one person, nearest deadline first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One request in a list."""
+
+    request: Request
+    run: Run
+    state: State
+    group: str
+    decision: Decision | None
+    delivery: State | None
+    mine: bool
+    """It waits for the person who looks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """One request, for the page on which it is decided."""
+
+    request: Request
+    run: Run
+    question: shapes.Question
+    shape: shapes.Shape
+    payload: object
+    """As kept; its digest is `digest`."""
+    digest: str
+    """To be sent back as `seen_digest`."""
+    token: str
+    """To be sent back as `token`; a new one each time the form is shown."""
+    state: State
+    gate: Gate
+    sentence: str
+    """The policy in words: "1 of finance, not the requester"."""
+    lapse: str
+    """What happens after the deadline: "then the agent is told that it expired"."""
+    deadline: datetime
+    votes: list[Vote]
+    decision: Decision | None
+    delivery: State | None
+    may_approve: bool
+    why_not_approve: str
+    may_reject: bool
+    why_not_reject: str
+    answerable: bool
+    """Approve means something for a question of this shape."""
+    why: str
+    """Why not."""
+    takes_value: bool
+    reauthenticate: bool
+    """The policy wants a recent proof of identity."""
+    previous: Request | None
+    """The round before, whose payload this one differs from."""
+    replaced_by: UUID | None
+
+    @property
+    def may_decide(self) -> bool:
+        return self.may_approve or self.may_reject
+
+
+def form_token() -> str:
+    """A name for one form, so that it counts once however often it is sent."""
+    return secrets.token_urlsafe(24)
+
+
+def detail(request_id: UUID, user: User) -> Detail:
+    """Raises NoSuchRequest, also for requests that this person may not see."""
+    request = (
+        visible_to(user)
+        .select_related("run", "decision", "replaced_by", "replaces")
+        .filter(pk=request_id)
+        .first()
+    )
+    if request is None:
+        raise errors.NoSuchRequest
+    rule, gate = _rules(request)
+    refusals = _refusals(request, gate, eligibility.person(user), eligibility.involved(request.run))
+    unanswerable = _unanswerable(request, gate, Verdict.APPROVED)
+    decision = rounds.decision_of(request)
+    return Detail(
+        request=request,
+        run=request.run,
+        question=shapes.describe(request.shape, request.payload),
+        shape=shapes.Shape(request.shape),
+        payload=request.payload,
+        digest=request.digest,
+        token=form_token(),
+        state=STATES[request.status],
+        gate=gate,
+        sentence=gate.sentence,
+        lapse=_lapse(request, rule),
+        deadline=request.deadline,
+        votes=list(request.votes.select_related("user").order_by("at", "pk")),
+        decision=decision,
+        delivery=DELIVERIES[decision.delivery] if decision else None,
+        may_approve=not refusals[Verdict.APPROVED],
+        why_not_approve=refusals[Verdict.APPROVED],
+        may_reject=not refusals[Verdict.REJECTED],
+        why_not_reject=refusals[Verdict.REJECTED],
+        answerable=not unanswerable,
+        why=unanswerable,
+        takes_value=request.shape == shapes.Shape.OURS,
+        reauthenticate=gate.reauthenticate_within is not None,
+        previous=getattr(request, "replaces", None),
+        replaced_by=request.replaced_by_id,
+    )
+
+
+def waiting_for(user: User) -> int:
+    """How many open requests this person may decide now: the badge."""
+    return len(_mine(user))
+
+
+def needs(user: User) -> list[Row]:
+    """The requests that this person may decide now, nearest deadline first."""
+    return [_row(request, mine=True) for request in _mine(user)]
+
+
+def pending(user: User) -> list[Row]:
+    """Every open request that this person may see, nearest deadline first."""
+    mine = {request.pk for request in _mine(user)}
+    found = _with_run(visible_to(user).filter(status=Status.PENDING))
+    return [
+        _row(request, mine=request.pk in mine)
+        for request in found.order_by("deadline", "pk")[:MOST]
+    ]
+
+
+def decided(
+    user: User, *, before: tuple[datetime, UUID] | None = None, limit: int = PAGE
+) -> list[Row]:
+    """Closed requests, newest first; `before` is the (closed_at, id) of the last one seen."""
+    found = _with_run(visible_to(user).exclude(status=Status.PENDING))
+    if before is not None:
+        at, pk = before
+        found = found.filter(Q(closed_at__lt=at) | Q(closed_at=at, pk__lt=pk))
+    return [_row(request) for request in found.order_by("-closed_at", "-pk")[:limit]]
+
+
+def of_run(run: Run, user: User) -> list[Row]:
+    """All requests of one run that this person may see, newest first."""
+    found = _with_run(visible_to(user).filter(run=run))
+    return [_row(request) for request in found.order_by("-created_at", "-pk")]
+
+
+def visible_to(user: User) -> QuerySet[Request]:
+    """Approvers see what their groups were asked; operators, auditors and admins see all."""
+    if not user.may_sign_in or not user.has_perm("approvals.view_request"):
+        return Request.objects.none()
+    if user.has_perm("runs.view_payload") or user.has_perm("audit.view_entry"):
+        return Request.objects.all()
+    return Request.objects.filter(group__in=user.groups.values("name"))
+
+
+# --- how it is found out --------------------------------------------------------------------------
+
+
+def _mine(user: User) -> list[Request]:
+    person = eligibility.person(user)
+    if not person.may_decide or not person.groups:
+        return []
+    found = list(
+        _with_run(Request.objects.filter(status=Status.PENDING, group__in=person.groups))
+        .filter(
+            deadline__gt=ClockTimestamp(), run__cancel_asked_at__isnull=True, run__status__in=LIVE
+        )
+        .exclude(votes__user=user)
+        .order_by("deadline", "pk")[:MOST]
+    )
+    involved = eligibility.involved_in(request.run for request in found)
+    return [each for each in found if _can_act(each, person, involved[each.run_id])]
+
+
+def _can_act(request: Request, person: Person, involved: Involved) -> bool:
+    """Whether it makes sense to call on this person: they may approve it, or only reject it."""
+    _, gate = _rules(request)
+    verdict = Verdict.APPROVED
+    if _unanswerable(request, gate, verdict):
+        verdict = Verdict.REJECTED
+    return not _unanswerable(request, gate, verdict) and (
+        eligibility.why_not(person, gate, involved, verdict) is None
+    )
+
+
+def _refusals(
+    request: Request, gate: Gate, person: Person, involved: Involved
+) -> dict[Verdict, str]:
+    """Why this person may not approve and may not reject; empty where they may."""
+    shut = _shut(request)
+    if not shut and request.votes.filter(user_id=person.user_id).exists():
+        shut = str(eligibility.voted())
+    return {
+        verdict: str(
+            shut
+            or eligibility.why_not(person, gate, involved, verdict)
+            or _unanswerable(request, gate, verdict)
+        )
+        for verdict in (Verdict.APPROVED, Verdict.REJECTED)
+    }
+
+
+def _shut(request: Request) -> str:
+    """Why nobody may decide this request; empty if it is open."""
+    if request.status != Status.PENDING:
+        return STATES[request.status].sentence
+    if request.run.cancel_asked_at is not None:
+        return str(errors.CancelAsked())
+    if request.run.ended:
+        return str(errors.Withdrawn())
+    if deadlines.passed(request):
+        return str(errors.DeadlinePassed(request))
+    return ""
+
+
+def _unanswerable(request: Request, gate: Gate, verdict: Verdict) -> str:
+    return shapes.unanswerable(request.shape, verdict, answers=gate.answers, digest=request.digest)
+
+
+def _rules(request: Request) -> tuple[Policy, Gate]:
+    """The policy as of then, and what must be satisfied now."""
+    then = Policy.read(request.policy)
+    return then, policy.together(then, policy.find(request.run.agent, request.node))
+
+
+def _lapse(request: Request, rule: Policy) -> str:
+    follows = deadlines.outcome(request.shape, request.digest, rule).outcome
+    return OnDeadline(follows).label
+
+
+def _with_run(found: QuerySet[Request]) -> QuerySet[Request]:
+    return found.select_related("run", "decision")
+
+
+def _row(request: Request, *, mine: bool = False) -> Row:
+    decision = rounds.decision_of(request)
+    return Row(
+        request=request,
+        run=request.run,
+        state=STATES[request.status],
+        group=request.group,
+        decision=decision,
+        delivery=DELIVERIES[decision.delivery] if decision else None,
+        mine=mine,
+    )

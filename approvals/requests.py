@@ -1,0 +1,244 @@
+"""Requests: one per question of a waiting run, opened, replaced and closed by the run's driver.
+
+1. Everything here runs inside the driver's transaction, with the run and its lease locked. Nobody
+   else opens requests, so what is shown belongs to the head that the driver has read.
+2. At most one request is open per interrupt. When the question changes, its votes are void.
+3. The deadline of a question stays when the agent changes it. Only an operator who has it asked
+   again gives it a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import JSONField, Min, Q, QuerySet, Value
+
+from accounts.actors import Actor, ClockTimestamp
+from approvals import clock, policy, rounds, shapes
+from approvals.models import Decision, Request
+from approvals.rounds import Fit
+from approvals.status import Delivery, Status
+from audit import canonical, trail
+from runs.heads import Asker, Head, Pending
+from runs.models import Lease, Run
+
+DRIVER = Actor.system("driver")
+CHANGED = "the question changed"
+ASKED_AGAIN = "asked again"
+
+
+def open(run: Run, head: Head) -> datetime | None:  # noqa: A001 (the verb; read as requests.open)
+    """Make the open requests of `run` those that `head` asks; return the nearest deadline."""
+    last = rounds.newest(of_head(run.pk, head))
+    opening = _Opening(run=run, head=head, fence=Lease.objects.get(pk=run.pk).fence)
+    for interrupt_id, pending in head.pending.items():
+        opening.bring_up_to_date(pending, last.get(interrupt_id))
+    for request in _pending(run).exclude(interrupt_id__in=head.pending):
+        close(request, Status.WITHDRAWN, "the run moved on", actor=DRIVER)
+    nearest: datetime | None = _pending(run).aggregate(Min("deadline"))["deadline__min"]
+    return nearest
+
+
+def withdraw(run: Run, reason: str) -> None:
+    """The run ends: nothing is asked any more, and nothing that was decided reaches it any more."""
+    for request in _pending(run):
+        close(request, Status.WITHDRAWN, reason, actor=DRIVER)
+    for decision in under_way(run.pk):
+        give_up(decision, reason)
+
+
+def held(run_id: UUID) -> tuple[Asker, ...]:
+    """Who asked the questions whose answers are cut when asking again.
+
+    Those whose answers were handed to LangGraph and have not taken effect, so that it may hold
+    them; also those given up before, in case the cut was not made then.
+    """
+    return tuple(
+        asker
+        for request in Request.objects.filter(
+            Q(decision__delivery=Delivery.DELIVERING)
+            | Q(decision__isnull=False, asked_again=True, replaced_by__isnull=True),
+            run_id=run_id,
+        )
+        for asker in rounds.askers_of(request)
+    )
+
+
+def forget(run: Run) -> None:
+    """Give up the decisions behind `held`; questions whose deadline passed may be asked anew."""
+    for decision in under_way(run.pk).filter(delivery=Delivery.DELIVERING):
+        give_up(decision, ASKED_AGAIN)
+        Request.objects.filter(pk=decision.request_id).update(asked_again=True)
+    Request.objects.filter(
+        run=run, status=Status.EXPIRED, decision__isnull=True, replaced_by__isnull=True
+    ).update(asked_again=True)
+
+
+# --- what others ask about requests ---------------------------------------------------------------
+
+
+def of_head(run_id: UUID, head: Head) -> QuerySet[Request]:
+    """The requests of a run that matter at `head`, each with its decision and its run."""
+    matters = Q(interrupt_id__in=list(head.pending)) | Q(decision__delivery__in=rounds.UNDER_WAY)
+    return Request.objects.filter(matters, run_id=run_id).select_related("decision", "run")
+
+
+def under_way(run_id: UUID) -> QuerySet[Decision]:
+    return Decision.objects.filter(
+        request__run_id=run_id, delivery__in=rounds.UNDER_WAY
+    ).select_related("request")
+
+
+def _pending(run: Run) -> QuerySet[Request]:
+    return Request.objects.filter(run=run, status=Status.PENDING)
+
+
+# --- changes that others make as well -------------------------------------------------------------
+
+
+def close(request: Request, status: Status, reason: str, *, actor: Actor) -> bool:
+    """Close an open request; False if it was not open any more."""
+    closed = Request.objects.filter(pk=request.pk, status=Status.PENDING).update(
+        status=status, closed_at=ClockTimestamp(), close_reason=canonical.text(reason)[:300]
+    )
+    if closed and status in VERBS:
+        record(VERBS[status], request, actor=actor, reason=reason)
+    return bool(closed)
+
+
+VERBS = {
+    Status.SUPERSEDED: "request.superseded",
+    Status.WITHDRAWN: "request.withdrawn",
+    Status.EXPIRED: "request.expired",
+}
+"""Approved and rejected are recorded as decisions."""
+
+
+def give_up(decision: Decision, reason: str) -> None:
+    """The decision will not reach the run."""
+    given_up = Decision.objects.filter(pk=decision.pk, delivery__in=rounds.UNDER_WAY).update(
+        delivery=Delivery.NOT_DELIVERED, delivery_detail=canonical.text(reason)[:300]
+    )
+    if given_up:
+        record(
+            "decision.not_delivered",
+            decision.request,
+            actor=DRIVER,
+            reason=reason,
+            data={"decision": decision.pk, "verdict": decision.verdict},
+        )
+
+
+def record(
+    verb: str, request: Request, *, actor: Actor, reason: str = "", data: object = None
+) -> None:
+    """One entry about `request` in the audit log, in this transaction."""
+    trail.record(
+        verb,
+        actor=actor,
+        target=("request", str(request.pk)),
+        run_id=request.run_id,
+        reason=reason,
+        data=data,
+    )
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """One pass over the interrupts of one head."""
+
+    run: Run
+    head: Head
+    fence: int
+
+    def bring_up_to_date(self, pending: Pending, last: Request | None) -> None:
+        forgiven = self.run.forgiven_fence
+        match rounds.judge(pending, last, self.head, forgiven=forgiven), last:
+            case (Fit.NEW, _):
+                self._ask(pending, last)
+            case (Fit.AGAIN, Request()):
+                self._ask(pending, last, replaces=last)
+            case (Fit.CHANGED, Request()):
+                self._retire(last)
+                self._ask(
+                    pending,
+                    last,
+                    replaces=last,
+                    deadline=last.deadline,
+                    changes=rounds.changes_after(last, forgiven),
+                )
+            case (Fit.UNSTABLE, Request()):
+                self._retire(last)
+
+    def _retire(self, last: Request) -> None:
+        close(last, Status.SUPERSEDED, CHANGED, actor=DRIVER)
+        decision = rounds.decision_of(last)
+        if decision is not None:
+            give_up(decision, CHANGED)
+
+    def _ask(
+        self,
+        pending: Pending,
+        last: Request | None,
+        *,
+        replaces: Request | None = None,
+        deadline: datetime | None = None,
+        changes: int = 0,
+    ) -> None:
+        rule = policy.find(self.run.agent, pending.node)
+        shape = shapes.detect(pending.value, pending.schema)
+        payload = canonical.visible(pending.value)
+        question = shapes.describe(shape, payload)
+        request = Request.objects.create(
+            run=self.run,
+            interrupt_id=pending.interrupt_id,
+            checkpoint_ns=_deepest(pending.askers)[:500],
+            checkpoint_id=self.head.checkpoint_id,
+            round=last.round + 1 if last else 1,
+            changes=changes,
+            fence=self.fence,
+            node=canonical.text(pending.node)[:200],
+            askers=rounds.stored(pending.askers),
+            shape=shape,
+            # A question may be null, which is JSON but not the database's NULL.
+            payload=Value(None, JSONField()) if payload is None else payload,
+            digest=shapes.fingerprint(pending.value),
+            title=question.title,
+            **_permit(shape, pending.value),
+            policy=rule.stored(),
+            group=rule.group,
+            deadline=deadline or clock.now() + rule.deadline,
+        )
+        if replaces is not None:
+            Request.objects.filter(pk=replaces.pk).update(replaced_by=request)
+        record(
+            "request.opened",
+            request,
+            actor=DRIVER,
+            data={
+                "title": request.title,
+                "round": request.round,
+                "digest": request.digest,
+                "tool": request.tool,
+                "args_hash": request.args_hash,
+                "policy": request.policy,
+                "deadline": request.deadline,
+            },
+        )
+
+
+def _permit(shape: shapes.Shape, payload: object) -> dict[str, str]:
+    """The effect that an approval permits: only a question of ours names one."""
+    if shape != shapes.Shape.OURS or not isinstance(payload, dict) or not payload["tool"]:
+        return {"tool": "", "args_hash": ""}
+    return {"tool": payload["tool"], "args_hash": canonical.digest(payload["args"])}
+
+
+def _deepest(askers: Iterable[Asker]) -> str:
+    return max((asker.ns for asker in askers), key=len, default="")

@@ -1,0 +1,102 @@
+"""The sweep: fires deadlines, and rings for runs that were decided and did not notice.
+
+1. Candidates are found without locks; each is then handled in its own transaction, run first and
+   request second, and looked at again once it is locked.
+2. Two sweeps at once do no harm: what one has locked, the other leaves alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from accounts.actors import ClockTimestamp
+from approvals import deadlines, waking
+from approvals.models import Decision, Request
+from approvals.rounds import UNDER_WAY
+from approvals.status import Status
+from runs import status
+from runs.models import Run
+
+logger = logging.getLogger(__name__)
+
+MOST = 200
+"""Requests or runs handled in one pass, oldest first."""
+GRACE = timedelta(seconds=10)
+"""How long a run may rest with an undelivered decision before it is woken once more."""
+
+
+def sweep() -> int:
+    """One pass; how many deadlines fired and runs were woken."""
+    return _each(due(), expire) + _each(asleep().values_list("pk", flat=True)[:MOST], rouse)
+
+
+def _each(found: Iterable[UUID], act: Callable[[UUID], bool]) -> int:
+    """Act on each of them; what fails for one of them is logged and does not stop the others."""
+    done = 0
+    for one in list(found):
+        try:
+            done += act(one)
+        except DatabaseError:
+            logger.exception("%s of %s failed", act.__name__, one)
+    return done
+
+
+def due() -> QuerySet[Request, UUID]:
+    """Open requests whose deadline has passed, unless their run is being cancelled anyway."""
+    return (
+        Request.objects.filter(
+            status=Status.PENDING,
+            deadline__lte=ClockTimestamp(),
+            run__cancel_asked_at__isnull=True,
+            run__status__in=status.LIVE,
+        )
+        .order_by("deadline", "pk")
+        .values_list("pk", flat=True)[:MOST]
+    )
+
+
+def expire(request_id: UUID) -> bool:
+    """Expire one request if it is still open and due; False if not, or if somebody is at it."""
+    with transaction.atomic():
+        run = _lock(Run.objects.filter(requests=request_id, cancel_asked_at__isnull=True))
+        if run is None or run.ended:
+            return False
+        request = (
+            Request.objects.select_for_update(no_key=True, skip_locked=True)
+            .filter(pk=request_id, status=Status.PENDING)
+            .first()
+        )
+        if request is None or not deadlines.passed(request):
+            return False
+        return deadlines.expire(run, request)
+
+
+def asleep() -> QuerySet[Run]:
+    """Waiting runs that nobody is about to look at, and should: decided, or asking nothing."""
+    decided = Decision.objects.filter(request__run=OuterRef("pk"), delivery__in=UNDER_WAY)
+    asking = Request.objects.filter(run=OuterRef("pk"), status=Status.PENDING)
+    return Run.objects.filter(
+        Exists(decided) | ~Exists(asking),
+        status=status.Status.WAITING,
+        wakes__lte=F("seen_wakes"),
+        updated_at__lt=ClockTimestamp() - GRACE,
+    ).order_by("updated_at", "pk")
+
+
+def rouse(run_id: UUID) -> bool:
+    with transaction.atomic():
+        run = _lock(asleep().filter(pk=run_id))
+        if run is None:
+            return False
+        waking.wake(run.pk, cause="sweep")
+        return True
+
+
+def _lock(runs: QuerySet[Run]) -> Run | None:
+    return runs.select_for_update(no_key=True, skip_locked=True, of=("self",)).first()

@@ -1,0 +1,176 @@
+"""Votes: one person's word on one request, and the one decision that enough of them make.
+
+Called by `decisions.decide` alone, which has locked run and request and refused whatever may not
+be. What is added here is somebody's usable vote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from accounts.actors import Actor
+from approvals import clock, eligibility, errors, requests, shapes, waking
+from approvals.eligibility import Involved, Person
+from approvals.models import Decision, Request, Vote
+from approvals.policy import Gate
+from approvals.status import Status, Verdict
+from audit import canonical
+from ledger.models import Effect
+from ledger.status import DONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one person's verdict."""
+
+    request_id: UUID
+    run_id: UUID
+    verdict: str
+    decided: bool
+    """This vote decided the request; otherwise more people are needed."""
+    missing: int
+    """How many more people had to approve after this vote."""
+    already_done: bool
+    """The effect in question had happened before; the run goes on with its stored result."""
+    repeated: bool = field(default=False, compare=False)
+    """The same form came again; this is what became of it the first time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """What one person sent."""
+
+    actor: Actor
+    verdict: str
+    value: object
+    comment: str
+    seen_digest: str
+    token: str
+
+
+def outcome(request: Request, vote: Vote, *, repeated: bool = False) -> Outcome:
+    """What became of a vote, as it was when it was given."""
+    return Outcome(
+        request_id=request.pk,
+        run_id=request.run_id,
+        verdict=vote.verdict,
+        decided=vote.missing == 0,
+        missing=vote.missing,
+        already_done=vote.already_done,
+        repeated=repeated,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """The seventh step: one usable vote of somebody who may vote, added to those before it."""
+
+    request: Request
+    gate: Gate
+    involved: Involved
+    person: Person
+    ballot: Ballot
+
+    def add(self) -> Outcome:
+        if self.ballot.verdict == Verdict.REJECTED:
+            agreeing, missing = [], 0
+        else:
+            agreeing = self._agreeing()
+            missing = max(0, self.gate.quorum - len(agreeing) - 1)
+        vote = Vote.objects.create(
+            request=self.request,
+            user_id=self.person.user_id,
+            verdict=self.ballot.verdict,
+            value=self.ballot.value,
+            comment=self.ballot.comment,
+            digest=self.ballot.seen_digest,
+            token=self.ballot.token,
+            missing=missing,
+            already_done=_already_done(self.request),
+            authenticated_at=self.ballot.actor.authenticated_at,
+            entry=self.ballot.actor.entry,
+            at=clock.now(),
+        )
+        if missing:
+            self._record("decision.voted", {"missing": missing})
+        else:
+            self._decide(agreeing)
+        return outcome(self.request, vote)
+
+    def _agreeing(self) -> list[Person]:
+        """Who approved before and may still approve now, each time with the same value.
+
+        Raises BadValue if somebody approved something else.
+        """
+        votes = {vote.user_id: vote for vote in self.request.votes.filter(verdict=Verdict.APPROVED)}
+        standing = [
+            person
+            for person in eligibility.people(votes)
+            if eligibility.why_not(person, self.gate, self.involved) is None
+        ]
+        wanted = canonical.fingerprint(self.ballot.value)
+        for person in standing:
+            if canonical.fingerprint(votes[person.user_id].value) != wanted:
+                raise errors.BadValue(
+                    f"{person.label} approved with another value. Approve the same, or reject."
+                )
+        return sorted(standing, key=lambda person: votes[person.user_id].pk)
+
+    def _decide(self, agreeing: list[Person]) -> None:
+        decider = ", ".join(person.label for person in [*agreeing, self.person])
+        if not requests.close(
+            self.request, Status(self.ballot.verdict), self.ballot.comment, actor=self.ballot.actor
+        ):
+            raise errors.Busy
+        decision = Decision.objects.create(
+            request=self.request,
+            verdict=self.ballot.verdict,
+            value=self.ballot.value,
+            comment=self.ballot.comment,
+            decided_by_id=self.person.user_id,
+            decider=decider[:200],
+            digest=self.request.digest,
+            answer=shapes.answer(
+                self.request.shape,
+                self.ballot.verdict,
+                value=self.ballot.value,
+                comment=self.ballot.comment,
+                digest=self.request.digest,
+                by=decider,
+                answers=self.gate.answers,
+            ),
+            at=clock.now(),
+        )
+        self._record("decision.made", {"decision": decision.pk, "decider": decider})
+        waking.wake(self.request.run_id, cause="decision")
+
+    def _record(self, verb: str, data: dict[str, object]) -> None:
+        requests.record(
+            verb,
+            self.request,
+            actor=self.ballot.actor,
+            reason=self.ballot.comment,
+            data=data
+            | {
+                "title": self.request.title,
+                "verdict": self.ballot.verdict,
+                "value": self.ballot.value,
+                "digest": self.request.digest,
+                "round": self.request.round,
+                "method": self.ballot.actor.method,
+            },
+        )
+
+
+def _already_done(request: Request) -> bool:
+    """Whether this run has already had the effect that an approval would permit."""
+    return (
+        bool(request.tool)
+        and Effect.objects.filter(
+            run_id=request.run_id,
+            tool=request.tool,
+            args_hash=request.args_hash,
+            status__in=DONE,
+        ).exists()
+    )
