@@ -1,12 +1,13 @@
-"""What the driver needs to know from the layers above it, without importing them.
+"""What the driver and the pages need to know from the layers above it, without importing them.
 
 The implementations are named in settings (RUNS_APPROVALS, RUNS_LEDGER) and verified by a system
 check when a process starts. All methods run in the driver's process; those that say so run inside
-its fenced transaction.
+its fenced transaction. `Story` (RUNS_STORIES) is for the pages of a run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -14,11 +15,14 @@ from typing import Protocol, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Model, QuerySet
 from django.utils.module_loading import import_string
 
+from accounts.models import User
 from runs.authority import Lease
 from runs.heads import Asker, Head
 from runs.models import Run
+from runs.story import Event, Fact, Item, Notice, Remark, Tab
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +89,38 @@ class Ledger(Protocol):
         """Whether an emergency stop is on for this agent or for everything."""
 
 
+class Story(Protocol):
+    """What one layer above knows about runs, for pages. Reads only; runs in the web process.
+
+    `user` is who looks: they are told nothing that the pages of that layer would keep from them.
+    """
+
+    tab: Tab
+
+    def count(self, run_id: UUID, user: User) -> int:
+        """How many items the tab of this run has."""
+
+    def items(self, run_id: UUID, user: User) -> list[Item]:
+        """The rows of the tab, newest first, up to a sensible number."""
+
+    def events(
+        self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
+    ) -> list[Event]:
+        """What happened to the run from `since` to before `until`, in any order."""
+
+    def notice(self, run: Run, user: User) -> Notice | None:
+        """What a person is expected to do about the run now."""
+
+    def facts(self, run_id: UUID) -> list[Fact]:
+        """What to know before acting on the run."""
+
+    def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
+        """One line about each of several runs, where there is something to say."""
+
+    def troubled(self) -> QuerySet[Model, UUID] | None:
+        """The ids of runs that an operator must look at, as a query; None: there are never any."""
+
+
 @cache
 def approvals() -> Approvals:
     # The system check in runs.checks has verified that the class has the protocol's methods.
@@ -94,3 +130,9 @@ def approvals() -> Approvals:
 @cache
 def ledger() -> Ledger:
     return cast(Ledger, import_string(settings.RUNS_LEDGER)())
+
+
+@cache
+def stories() -> tuple[Story, ...]:
+    """In the order of RUNS_STORIES, which is the order of the tabs."""
+    return tuple(cast(Story, import_string(name)()) for name in settings.RUNS_STORIES)

@@ -2,5 +2,32 @@
 
 from __future__ import annotations
 
+from django.urls import path
+
+from runs import confirmations, run_pages, views
+
 app_name = "runs"
-urlpatterns: list[object] = []
+urlpatterns = [
+    path("runs/", views.index, name="list"),
+    path("runs/new/", views.new, name="new"),
+    path("runs/<uuid:run_id>/", run_pages.run, name="run"),
+    path("runs/<uuid:run_id>.json", run_pages.export, name="export"),
+    path("runs/<uuid:run_id>/state/", run_pages.state, name="state"),
+    path("runs/<uuid:run_id>/audit/", run_pages.audit, name="audit"),
+    path(
+        "runs/<uuid:run_id>/checkpoints/<str:checkpoint_id>/",
+        run_pages.checkpoint,
+        name="checkpoint",
+    ),
+    path("runs/<uuid:run_id>/cancel/", confirmations.confirm, {"name": "cancel"}, name="cancel"),
+    path("runs/<uuid:run_id>/retry/", confirmations.confirm, {"name": "retry"}, name="retry"),
+    path("runs/<uuid:run_id>/resume/", confirmations.confirm, {"name": "resume"}, name="resume"),
+    path(
+        "runs/<uuid:run_id>/ask-again/",
+        confirmations.confirm,
+        {"name": "ask_again"},
+        name="ask_again",
+    ),
+    path("runs/<uuid:run_id>/<slug:slug>/", run_pages.tab, name="tab"),
+    path("workers/", views.workers, name="workers"),
+]

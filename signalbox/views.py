@@ -7,15 +7,25 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import conditional_page, require_safe
 
 from accounts.models import User
+from accounts.views import SignedIn
 from approvals import queries as approvals
+from runs import web
+from signalbox import overview as overviews
+
+EVERY = 10
+"""Seconds between two looks at the overview."""
 
 
+@conditional_page
 @require_safe
-def overview(request: HttpRequest) -> HttpResponse:
-    return render(request, "overview.html")
+def overview(request: SignedIn) -> HttpResponse:
+    """What needs the reader, what is stuck, how the last day went, whether the system works."""
+    user = User.objects.get(pk=request.user.pk)
+    context = {"page": overviews.read(user), "live_url": request.path, "every": EVERY}
+    return web.answer(request, "overview.html", "now", context)
 
 
 @never_cache

@@ -1,0 +1,170 @@
+"""What the pages of a run tell about its requests: the implementation of `runs.ports.Story`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q
+from django.urls import reverse
+
+from accounts.models import User
+from approvals import queries
+from approvals.models import Decision, Request
+from approvals.policy import OnDeadline
+from approvals.status import DELIVERIES, STATES, Delivery, Status
+from runs.models import Run
+from runs.story import Event, Fact, Item, Notice, Remark, Tab, phrase
+
+MOST = 200
+"""Rows of a tab, and of each kind of event."""
+
+
+class Story:
+    """Requests of runs, as their pages show them."""
+
+    tab = Tab(
+        slug="approvals",
+        label="Approvals",
+        permission="approvals.view_request",
+        columns=("Question", "Status", "Group", "Asked"),
+        nothing="This run has not asked anybody anything that you may see.",
+    )
+
+    def count(self, run_id: UUID, user: User) -> int:
+        return queries.visible_to(user).filter(run_id=run_id).count()
+
+    def items(self, run_id: UUID, user: User) -> list[Item]:
+        found = queries.visible_to(user).filter(run_id=run_id).select_related("decision")
+        return [_item(request) for request in found.order_by("-created_at", "-pk")[:MOST]]
+
+    def events(
+        self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
+    ) -> list[Event]:
+        ends = {"until": until} if until else {}
+        mine = queries.visible_to(user).filter(run_id=run_id)
+        asked = mine.filter(_between("created_at", since, **ends)).order_by("created_at")
+        decided = Decision.objects.filter(
+            _between("at", since, **ends), request__in=mine
+        ).select_related("request")
+        delivered = Decision.objects.filter(
+            _between("delivered_at", since, **ends), request__in=mine
+        ).select_related("request")
+        return [
+            *map(_asked, asked[:MOST]),
+            *map(_decided, decided.order_by("at")[:MOST]),
+            *map(_delivered, delivered.order_by("delivered_at")[:MOST]),
+        ]
+
+    def notice(self, run: Run, user: User) -> Notice | None:
+        """The open question whose deadline is nearest."""
+        open_ = queries.visible_to(user).filter(run=run, status=Status.PENDING)
+        request = open_.order_by("deadline").first()
+        if request is None:
+            return None
+        more = open_.count() - 1
+        return Notice(
+            tone="human",
+            text=phrase(
+                f"Waits for {request.group}: {request.title}. Asked ",
+                request.created_at,
+                "; the deadline is ",
+                request.deadline,
+                f", {_lapse(request)}.",
+                f" {more} more question{'s' if more > 1 else ''} of this run "
+                f"{'are' if more > 1 else 'is'} open." * (more > 0),
+            ),
+            url=_url(request),
+            action="Review request" if _may_decide(request, user) else "See request",
+        )
+
+    def facts(self, run_id: UUID) -> list[Fact]:
+        count = Request.objects.filter(run_id=run_id, status=Status.PENDING).count()
+        return [
+            Fact(
+                label="Open approvals",
+                value=f"{count} waiting" if count else "0",
+                state=STATES[Status.PENDING] if count else None,
+                url=reverse("runs:tab", args=[run_id, self.tab.slug]) if count else "",
+            )
+        ]
+
+    def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
+        found = queries.visible_to(user).filter(run_id__in=run_ids, status=Status.PENDING)
+        return {
+            request.run_id: Remark(
+                reason=phrase(f"{request.title} · {request.group} · deadline ", request.deadline)
+            )
+            for request in found.order_by("-deadline")[: MOST * 5]
+        }
+
+    def troubled(self) -> None:
+        return None
+
+
+def _between(field: str, since: datetime, until: datetime | None = None) -> Q:
+    where = Q(**{f"{field}__gte": since})
+    return where & Q(**{f"{field}__lt": until}) if until else where
+
+
+def _item(request: Request) -> Item:
+    decision: Decision | None = getattr(request, "decision", None)
+    says = ""
+    if decision is not None:
+        says = f"{decision.decider} · {DELIVERIES[decision.delivery].label.lower()}"
+    return Item(
+        title=request.title,
+        url=_url(request),
+        state=STATES[request.status],
+        detail=request.group,
+        note=phrase(says or request.close_reason),
+        at=request.created_at,
+    )
+
+
+def _asked(request: Request) -> Event:
+    return Event(
+        at=request.created_at,
+        state=STATES[Status.PENDING],
+        text=f"Asked {request.group}: {request.title}",
+        note=phrase(f"round {request.round}" if request.round > 1 else ""),
+        url=_url(request),
+    )
+
+
+def _decided(decision: Decision) -> Event:
+    request = decision.request
+    return Event(
+        at=decision.at,
+        state=STATES[request.status],
+        text=f"{decision.get_verdict_display()}: {request.title}",
+        note=phrase(f"by {decision.decider}. {decision.comment}"),
+        url=_url(request),
+        mark=True,
+    )
+
+
+def _delivered(decision: Decision) -> Event:
+    return Event(
+        at=decision.delivered_at or decision.at,
+        state=DELIVERIES[Delivery.TOOK_EFFECT],
+        text=f"The run has the answer: {decision.request.title}",
+        url=_url(decision.request),
+    )
+
+
+def _may_decide(request: Request, user: User) -> bool:
+    return (
+        user.has_perm("approvals.decide_request")
+        and user.groups.filter(name=request.group).exists()
+    )
+
+
+def _lapse(request: Request) -> str:
+    then = request.policy.get("on_deadline", "")
+    return OnDeadline(then).label if then in OnDeadline.values else "then the policy decides"
+
+
+def _url(request: Request) -> str:
+    return reverse("approvals:review", args=[request.pk])

@@ -1,0 +1,175 @@
+"""What the pages of a run tell about its effects: the implementation of `runs.ports.Story`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.urls import reverse
+
+from accounts.models import User
+from ledger import status
+from ledger.models import Effect, EffectAttempt, Stop
+from ledger.status import CALLING, DONE, OUTCOMES, STATES, Status
+from runs.models import Run
+from runs.status import OVERLAYS, Park, State
+from runs.story import Event, Fact, Item, Notice, Remark, Tab, phrase
+
+MOST = 200
+"""Rows of a tab, and of each kind of event."""
+
+
+class Story:
+    """Effects of runs, as their pages show them."""
+
+    tab = Tab(
+        slug="effects",
+        label="Effects",
+        permission="ledger.view_effect",
+        columns=("Effect", "Status", "Provider's reference", "Last change"),
+        nothing="This run has done nothing to the outside world so far.",
+    )
+
+    def count(self, run_id: UUID, user: User) -> int:
+        return Effect.objects.filter(run_id=run_id).count()
+
+    def items(self, run_id: UUID, user: User) -> list[Item]:
+        calls = EffectAttempt.objects.filter(effect__run_id=run_id, outcome=status.Outcome.OPEN)
+        calling = set(calls.values_list("effect_id", flat=True))
+        found = Effect.objects.filter(run_id=run_id).order_by("-created_at")
+        return [_item(effect, calling=effect.pk in calling) for effect in found[:MOST]]
+
+    def events(
+        self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
+    ) -> list[Event]:
+        calls = EffectAttempt.objects.filter(effect__run_id=run_id, started_at__gte=since)
+        settled = Effect.objects.filter(run_id=run_id, settled_at__gte=since)
+        if until is not None:
+            calls = calls.filter(started_at__lt=until)
+            settled = settled.filter(settled_at__lt=until)
+        called = calls.select_related("effect").order_by("started_at")[:MOST]
+        by_hand = settled.order_by("settled_at")[:MOST]
+        return [*map(_called, called), *map(_settled, by_hand)]
+
+    def notice(self, run: Run, user: User) -> Notice | None:
+        """An effect in doubt comes before anything else; then a stop that keeps the run parked."""
+        doubtful = Effect.objects.filter(run=run, status=Status.IN_DOUBT).order_by("created_at")
+        effect = doubtful.first()
+        if effect is not None:
+            may = user.has_perm("ledger.settle_effect")
+            return Notice(
+                tone="warn",
+                text=phrase(
+                    f"A call of {effect.tool} was started and nobody heard how it ended: noticed ",
+                    effect.updated_at,
+                    ". Nothing else of this run is sent until somebody settles it.",
+                ),
+                url=_url(effect),
+                action="Settle the effect" if may else "See the effect",
+            )
+        if run.park_reason == Park.EMERGENCY_STOP:
+            return _stopped(run)
+        return None
+
+    def facts(self, run_id: UUID) -> list[Fact]:
+        counted = Effect.objects.filter(run_id=run_id).aggregate(
+            done=Count("pk", filter=Q(status__in=DONE)),
+            in_doubt=Count("pk", filter=Q(status=Status.IN_DOUBT)),
+        )
+        doubtful = counted["in_doubt"]
+        return [
+            Fact(label="Effects done", value=str(counted["done"])),
+            Fact(
+                label="Effects in doubt",
+                value=f"{doubtful} in doubt" if doubtful else "0",
+                state=STATES[Status.IN_DOUBT] if doubtful else None,
+                url=reverse("runs:tab", args=[run_id, self.tab.slug]) if doubtful else "",
+            ),
+        ]
+
+    def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
+        counted = (
+            Effect.objects.filter(run_id__in=run_ids)
+            .values("run_id")
+            .annotate(
+                count=Count("pk"),
+                tool=Max("tool", filter=Q(status=Status.IN_DOUBT)),
+            )
+        )
+        return {each["run_id"]: _remark(each["count"], each["tool"]) for each in counted}
+
+    def troubled(self) -> QuerySet[Effect, UUID]:
+        return Effect.objects.filter(status=Status.IN_DOUBT).values_list("run_id", flat=True)
+
+
+def _item(effect: Effect, *, calling: bool) -> Item:
+    return Item(
+        title=effect.tool,
+        url=_url(effect),
+        state=CALLING if calling and effect.status == Status.PENDING else STATES[effect.status],
+        detail=effect.provider_ref,
+        note=phrase(
+            f"settled by {effect.settled_by}"
+            if effect.settled_by
+            else f"{effect.attempts} calls" * (effect.attempts > 1)
+        ),
+        at=effect.updated_at,
+    )
+
+
+def _called(call: EffectAttempt) -> Event:
+    return Event(
+        at=call.started_at,
+        state=OUTCOMES[call.outcome],
+        text=call.effect.tool,
+        note=phrase(call.error or call.provider_ref),
+        length=call.ended_at - call.started_at if call.ended_at else None,
+        url=_url(call.effect),
+        mark=True,
+    )
+
+
+def _settled(effect: Effect) -> Event:
+    state = STATES[effect.status]
+    by_hand = State(
+        value="settled", label="Settled", tone=state.tone, icon="hand", sentence=state.sentence
+    )
+    return Event(
+        at=effect.settled_at or effect.updated_at,
+        state=by_hand,
+        text=f"{effect.tool}: {state.label.lower()}, says {effect.settled_by}",
+        note=phrase(effect.settle_reason),
+        url=_url(effect),
+        mark=True,
+    )
+
+
+def _remark(count: int, tool: str | None) -> Remark:
+    """`tool` is that of an effect in doubt."""
+    if tool:
+        return Remark(
+            state=OVERLAYS["in_doubt"],
+            reason=phrase(f"{tool}: nobody heard how the call ended"),
+        )
+    return Remark(reason=phrase("1 effect" if count == 1 else f"{count} effects"))
+
+
+def _stopped(run: Run) -> Notice:
+    on = Stop.objects.filter(lifted_at__isnull=True).order_by("-set_at")
+    everywhere = on.filter(
+        Q(scope=Stop.Scope.EVERYTHING) | Q(scope=Stop.Scope.AGENT, name=run.agent)
+    )
+    stop = everywhere.first() or on.first()
+    why = f" by {stop.set_by}: {stop.reason}" if stop else ""
+    return Notice(
+        tone="warn",
+        text=phrase(f"An emergency stop is on{why}. When it is lifted, the run goes on by itself."),
+        url=reverse("ledger:stops"),
+        action="Emergency stops",
+    )
+
+
+def _url(effect: Effect) -> str:
+    return reverse("ledger:effect", args=[effect.uid])

@@ -1,0 +1,260 @@
+"""The chain of a run's checkpoints, read for people: rows without their states, and one state.
+
+1. Lists never load a state. What ran between two checkpoints is told by the names of the tasks that
+   wrote on the earlier one, and by the channels that it had just changed.
+2. One state is read with a reader that builds no objects: see `runs.plain`.
+
+Source of the formats: measured on langgraph 1.2.24 (task paths, `branch:to:` channels).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from langgraph.checkpoint.postgres import PostgresSaver
+
+from audit import canonical
+from runs import checkpoints, statements
+from runs.plain import PlainReader
+
+PAGE = 100
+"""Checkpoints on one page of a timeline."""
+BRANCH, JOIN, TASKS, START = "branch:to:", "join:", "__pregel_tasks", "__start__"
+PULLED, PUSHED = "~__pregel_pull, ", "~__pregel_push, "
+TIMES = "\N{MULTIPLICATION SIGN}"
+PLUMBING = (BRANCH, JOIN)
+"""Prefixes of channels that carry no values of the agent's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """One row of the chain."""
+
+    ns: str
+    """Of the subgraph that saved it; empty for the graph itself."""
+    id: str
+    parent_id: str | None
+    at: datetime
+    step: int | None
+    source: str
+    fence: int | None
+    """Of the attempt that saved it."""
+    nodes: str
+    """What ran, or is to run, from here on."""
+    asked: bool
+    raised: bool
+
+    @property
+    def subgraph(self) -> str:
+        """The subgraph's name without task ids; empty for the graph itself."""
+        return " / ".join(part.partition(":")[0] for part in self.ns.split("|")) if self.ns else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Checkpoints, oldest first, and whether there are older and newer ones."""
+
+    rows: tuple[Checkpoint, ...]
+    before: Checkpoint | None
+    """The one before the first row, if there is one."""
+    until: datetime | None
+    """When the checkpoint after the last row was saved; None: these are the newest."""
+
+    @property
+    def newest(self) -> bool:
+        return self.until is None
+
+
+def page(run_id: UUID, *, before: str = "", limit: int = PAGE) -> Page:
+    """The newest `limit` checkpoints, or those just before the checkpoint called `before`."""
+    until = _saved_at(run_id, before) if before else None
+    found = _rows(run_id, before=before if until else "", most=limit + 1)
+    more = len(found) > limit
+    return Page(rows=tuple(found[-limit:]), before=found[0] if more else None, until=until)
+
+
+def _rows(
+    run_id: UUID, *, before: str = "", only: Sequence[str] = (), most: int = PAGE
+) -> list[Checkpoint]:
+    """Oldest first. A step has ended if a later checkpoint among them came from it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "chain"),
+            {
+                "thread": str(run_id),
+                "before": before or None,
+                "only": list(only) or None,
+                "most": most,
+            },
+        )
+        found = cursor.fetchall()
+    parents = {(row[0], row[2]) for row in found if row[2]}
+    sent_to = sorted({name for row in found for name in row[8]})
+    return [
+        _checkpoint(row, sent_to=sent_to, done=(row[0], row[1]) in parents)
+        for row in reversed(found)
+    ]
+
+
+def _saved_at(run_id: UUID, checkpoint_id: str) -> datetime | None:
+    place = _place(run_id, checkpoint_id)
+    return place.at if place else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a checkpoint stands in the chain; parent and child are empty where there is none."""
+
+    ns: str
+    at: datetime
+    parent: str
+    child: str
+
+
+def _place(run_id: UUID, checkpoint_id: str) -> _Place | None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "place"),
+            {"thread": str(run_id), "checkpoint": checkpoint_id},
+        )
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    ns, at, parent, child = found
+    return _Place(ns=ns, at=at, parent=parent, child=child)
+
+
+def _checkpoint(row: tuple[Any, ...], *, sent_to: Sequence[str], done: bool) -> Checkpoint:
+    ns, id_, parent, at, step, source, fence, updated, _, paths, marks = row
+    return Checkpoint(
+        ns=ns,
+        id=id_,
+        parent_id=parent,
+        at=at,
+        step=step,
+        source=source or "",
+        fence=fence,
+        nodes=names(updated=updated, paths=paths, pushed=sent_to, done=done),
+        asked="__interrupt__" in marks,
+        raised="__error__" in marks,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tip:
+    """The newest checkpoint of a run."""
+
+    id: str
+    step: int
+    at: datetime
+    nodes: str
+    """What is to run from there."""
+
+
+def tips(run_ids: Collection[UUID]) -> dict[UUID, Tip]:
+    """The newest checkpoint of each run that has any. One query."""
+    if not run_ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "tips"), {"threads": [str(run_id) for run_id in run_ids]}
+        )
+        return {
+            UUID(thread): Tip(
+                id=id_,
+                step=step,
+                at=at,
+                nodes=names(updated=updated, paths=paths, pushed=pushed, done=False),
+            )
+            for thread, step, at, id_, updated, pushed, paths in cursor.fetchall()
+        }
+
+
+def names(
+    *, updated: Sequence[str], paths: Iterable[str], pushed: Sequence[str], done: bool
+) -> str:
+    """The nodes that run from a checkpoint, as one line: "model", "b, c", or with how often.
+
+    `done`: their step has ended, so the tasks that wrote are all there were. Until then the
+    channels just changed say who is to run. `pushed`: nodes that are only ever sent to.
+    """
+    paths = list(paths)
+    wrote = [path.removeprefix(PULLED) for path in paths if path.startswith(PULLED)]
+    sent = sum(path.startswith(PUSHED) and PULLED not in path for path in paths)
+    due = [name.removeprefix(BRANCH) for name in updated if name.startswith(BRANCH)]
+    if not due:
+        due = [name.rpartition(":")[2] for name in updated if name.startswith(JOIN)]
+    found = wrote if done and (wrote or sent) else list(dict.fromkeys([*wrote, *due]))
+    if sent or (TASKS in updated and not done):
+        sent_to = pushed[0] if len(pushed) == 1 else "parallel tasks"
+        found.extend([sent_to] * max(sent, 1))
+    if not found and START in updated:
+        found = [START]
+    counted = Counter("input" if name == START else name for name in found)
+    return ", ".join(
+        f"{name} {TIMES}{count}" if count > 1 else name for name, count in sorted(counted.items())
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What one checkpoint holds, as plain data."""
+
+    ns: str
+    id: str
+    parent_id: str
+    """Empty for the first one."""
+    child_id: str
+    """Empty for the newest one."""
+    at: datetime
+    step: int
+    fence: int | None
+    ran: str
+    """The nodes whose work it holds that its parent does not."""
+    due: str
+    """The nodes that ran, or are to run, from it."""
+    values: object
+    pending: object
+    """What tasks had already written on it: [{task, channel, value}, ...]."""
+
+
+def load(run_id: UUID, checkpoint_id: str) -> State | None:
+    """One checkpoint of the run, whichever graph or subgraph saved it; None if there is none."""
+    place = _place(run_id, checkpoint_id)
+    if place is None:
+        return None
+    saver = PostgresSaver(checkpoints.pool(), serde=PlainReader())
+    address = {"thread_id": str(run_id), "checkpoint_ns": place.ns, "checkpoint_id": checkpoint_id}
+    saved = saver.get_tuple({"configurable": address})
+    if saved is None:
+        return None
+    family = [each for each in (checkpoint_id, place.parent, place.child) if each]
+    nodes = {row.id: row.nodes for row in _rows(run_id, only=family)}
+    values, fence = saved.checkpoint["channel_values"], saved.metadata.get("fence")
+    return State(
+        ns=place.ns,
+        id=checkpoint_id,
+        parent_id=place.parent,
+        child_id=place.child,
+        at=place.at,
+        step=saved.metadata.get("step", 0),
+        fence=fence if isinstance(fence, int) else None,
+        ran=nodes.get(place.parent, ""),
+        due=nodes.get(checkpoint_id, ""),
+        values=canonical.visible(
+            {key: value for key, value in values.items() if not key.startswith(PLUMBING)}
+        ),
+        pending=canonical.visible(
+            [
+                {"task": task, "channel": channel, "value": value}
+                for task, channel, value in saved.pending_writes or ()
+                if not channel.startswith(PLUMBING)
+            ]
+        ),
+    )

@@ -1,0 +1,350 @@
+"""The pages of one run: its tabs, a checkpoint, the export."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import conditional_page, require_safe
+
+from accounts.models import User
+from audit import queries as log
+from audit.models import Entry
+from audit.verbs import VERBS, Verb
+from runs import chain, errors, journal, masking, offers, ports, queries, registry, standing, web
+from runs.models import Run
+from runs.queries import Row
+from runs.status import PARKS, Park, Status
+from runs.story import Notice, phrase
+
+EVERY = 5
+"""Seconds between two looks at a run under way."""
+MOST_ENTRIES = 200
+SEE_ALL_ENTRIES = "audit.view_entry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabLink:
+    """A tab as a link."""
+
+    label: str
+    url: str
+    count: int | None
+    on: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What every page of a run shows above its own content."""
+
+    row: Row
+    now: datetime
+    agent: str
+    offers: list[offers.Control]
+    notices: list[Notice]
+    tabs: list[TabLink]
+    total: timedelta | None
+    """From the first start to the end, or until now."""
+    live: bool
+    """Somebody holds the lease."""
+
+    @property
+    def run(self) -> Run:
+        return self.row.run
+
+
+def header(run_id: UUID, user: User, tab: str) -> Header:
+    """Raises NoSuchRun."""
+    row = queries.one(run_id, user)
+    run, now = row.run, queries.clock()
+    declared = registry.declarations().get(run.agent)
+    return Header(
+        row=row,
+        now=now,
+        agent=declared.shown if declared else run.agent,
+        offers=offers.to(user, row),
+        notices=_notices(row, user),
+        tabs=_tabs(run, user, tab),
+        total=(run.ended_at or now) - run.first_started_at if run.first_started_at else None,
+        live=standing.is_live(run.lease, now),
+    )
+
+
+def _tabs(run: Run, user: User, current: str) -> list[TabLink]:
+    def link(slug: str, label: str, url: str, count: int | None = None) -> TabLink:
+        return TabLink(label=label, url=url, count=count, on=slug == current)
+
+    told = [story for story in ports.stories() if user.has_perm(story.tab.permission)]
+    return [
+        link("timeline", "Timeline", reverse("runs:run", args=[run.pk])),
+        *(
+            link(
+                story.tab.slug,
+                story.tab.label,
+                reverse("runs:tab", args=[run.pk, story.tab.slug]),
+                story.count(run.pk, user),
+            )
+            for story in told
+        ),
+        link("state", "Input and state", reverse("runs:state", args=[run.pk])),
+        link("audit", "Audit", reverse("runs:audit", args=[run.pk])),
+    ]
+
+
+def _notices(row: Row, user: User) -> list[Notice]:
+    run = row.run
+    told = [notice for story in ports.stories() if (notice := story.notice(run, user))]
+    if run.cancel_asked_at and not run.ended:
+        text = phrase(f"{run.cancelled_by} asked to cancel ", run.cancel_asked_at)
+        why = phrase(f": {run.cancel_reason} It ends at its next step.")
+        told.append(Notice(tone="neutral", text=text + why))
+    if run.status == Status.PARKED and run.park_reason not in _TOLD_ABOVE:
+        told.append(_parked(run, user))
+    if row.standing.stuck or row.standing.stalled:
+        told.append(_still(row, user))
+    if run.status == Status.FAILED:
+        told.append(Notice(tone="bad", text=phrase(f"{run.error_class}: {run.error}")))
+    return told
+
+
+_TOLD_ABOVE = (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP)
+"""Reasons for being parked that the ledger explains, with the way to the effect or the stop."""
+
+
+def _parked(run: Run, user: User) -> Notice:
+    park = PARKS[run.park_reason]
+    control = offers.answer_to_park(user, run)
+    return Notice(
+        tone=park.tone,
+        text=phrase(f"{park.label}. {park.sentence}", f" {run.park_detail}"),
+        url=reverse(control.route, args=[run.pk]) if control else "",
+        action=f"{control.label}…" if control else "",
+    )
+
+
+def _still(row: Row, user: User) -> Notice:
+    state = row.standing.main.state
+    if row.standing.stalled:
+        text = f"{state.sentence} If it hangs it is given up; stopping that worker is quicker."
+        return Notice(
+            tone=state.tone,
+            text=phrase(text),
+            url=reverse("runs:workers"),
+            action="See the workers",
+        )
+    may = user.has_perm("runs.force_resume_run")
+    return Notice(
+        tone=state.tone,
+        text=phrase(state.sentence),
+        url=reverse("runs:resume", args=[row.run.pk]) if may else "",
+        action="Force resume…" if may else "",
+    )
+
+
+# --- tabs -----------------------------------------------------------------------------------------
+
+
+@conditional_page
+@require_safe
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """What happened to the run, as a chart and as a table."""
+    user = web.reader(request)
+    top = header(run_id, user, "timeline")
+    before = request.GET.get("before", "")
+    told = journal.read(top.run, user, now=top.now, before=before)
+    older = f"?before={told.older}" if told.older else ""
+    newer = "" if told.newest else request.path
+    return _page(
+        request,
+        top,
+        body="runs/_timeline.html",
+        live=not top.run.ended and told.newest,
+        journal=told,
+        older=older,
+        newer=newer,
+    )
+
+
+@conditional_page
+@require_safe
+def tab(request: HttpRequest, run_id: UUID, slug: str) -> HttpResponse:
+    """What a layer above knows about this run."""
+    user = web.reader(request)
+    story = next((story for story in ports.stories() if story.tab.slug == slug), None)
+    if story is None:
+        raise Http404
+    user = web.reader(request, story.tab.permission)
+    top = header(run_id, user, slug)
+    return _page(
+        request,
+        top,
+        body="runs/_items.html",
+        live=not top.run.ended,
+        tab=story.tab,
+        items=story.items(run_id, user),
+    )
+
+
+@never_cache
+@require_safe
+def state(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """What the run was given, and what it has come to."""
+    user = web.reader(request)
+    top = header(run_id, user, "state")
+    show_all = web.reveals(request, run_id, "input and state")
+    tip = None if top.run.status == Status.SUCCEEDED else chain.tips([run_id]).get(run_id)
+    saved = chain.load(run_id, tip.id) if tip else None
+    given = _shown(top.run.input, show_all)
+    result = _shown(saved.values if saved else top.run.output, show_all)
+    return _page(
+        request,
+        top,
+        body="runs/_state.html",
+        export_url=reverse("runs:export", args=[run_id]) + ("?reveal=1" if show_all else ""),
+        given=given,
+        result=result,
+        saved=saved,
+        hidden=given.hidden + result.hidden,
+        revealed=show_all,
+        may_reveal=user.has_perm(web.REVEAL),
+    )
+
+
+@conditional_page
+@require_safe
+def audit(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The audit log about this run; readers without the permission see what they did themselves."""
+    user = web.reader(request)
+    top = header(run_id, user, "audit")
+    entries = log.for_run(run_id).order_by("-id")
+    own_only = not user.has_perm(SEE_ALL_ENTRIES)
+    if own_only:
+        entries = entries.filter(actor_kind="user", actor_id=str(user.pk))
+    return _page(
+        request,
+        top,
+        body="runs/_audit.html",
+        entries=[_Logged(entry=entry, verb=_verb(entry)) for entry in entries[:MOST_ENTRIES]],
+        own_only=own_only,
+        most=MOST_ENTRIES,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Logged:
+    """An entry with the words for its verb."""
+
+    entry: Entry
+    verb: Verb
+
+
+def _verb(entry: Entry) -> Verb:
+    unknown = Verb(label=entry.verb, sentence="", tone="neutral", icon="help")
+    return VERBS.get(entry.verb, unknown)
+
+
+def _page(
+    request: HttpRequest, top: Header, *, body: str, live: bool = False, **context: object
+) -> HttpResponse:
+    context |= {
+        "top": top,
+        "run": top.run,
+        "body": body,
+        "live_url": request.get_full_path() if live else "",
+        "every": EVERY,
+    }
+    return web.answer(request, "runs/run.html", "region", context)
+
+
+def _shown(value: object, show_all: bool) -> masking.Masked:
+    return masking.Masked(value=value, hidden=0) if show_all else masking.mask(value)
+
+
+# --- one checkpoint -------------------------------------------------------------------------------
+
+
+@never_cache
+@require_safe
+def checkpoint(request: HttpRequest, run_id: UUID, checkpoint_id: str) -> HttpResponse:
+    """One saved state, and what changed since the one before."""
+    user = web.reader(request)
+    row = queries.one(run_id, user)
+    saved = chain.load(run_id, checkpoint_id)
+    if saved is None:
+        raise errors.NoSuchRun("This run has no such checkpoint. Open the run's timeline.")
+    show_all = web.reveals(request, run_id, f"checkpoint {checkpoint_id}")
+    parent = chain.load(run_id, saved.parent_id) if saved.parent_id else None
+    values = _shown(saved.values, show_all)
+    before = _shown(parent.values if parent else {}, show_all)
+    pending = _shown(saved.pending, show_all)
+    context = {
+        "run": row.run,
+        "row": row,
+        "saved": saved,
+        "parent": parent,
+        "values": values.value,
+        "before": before.value,
+        "pending": pending.value,
+        "size": len(json.dumps(values.value)),
+        "hidden": values.hidden + pending.hidden,
+        "revealed": show_all,
+        "may_reveal": user.has_perm(web.REVEAL),
+    }
+    return render(request, "runs/checkpoint.html", context)
+
+
+# --- export ---------------------------------------------------------------------------------------
+
+
+@never_cache
+@require_safe
+def export(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The run as one JSON document, hidden values hidden unless asked for and allowed."""
+    user = web.reader(request)
+    row = queries.one(run_id, user)
+    show_all = web.reveals(request, run_id, "export")
+    text = json.dumps(_document(row, show_all), indent=2, ensure_ascii=False)
+    response = HttpResponse(text, content_type="application/json; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="run-{run_id}.json"'
+    return response
+
+
+def _document(row: Row, show_all: bool) -> dict[str, object]:
+    run = row.run
+    return {
+        "id": str(run.pk),
+        "agent": run.agent,
+        "version": run.agent_version,
+        "title": run.title,
+        "status": run.status,
+        "park_reason": run.park_reason or None,
+        "started_by": run.starter,
+        "created_at": run.created_at.isoformat(),
+        "ended_at": run.ended_at and run.ended_at.isoformat(),
+        "idempotency_key": run.idempotency_key,
+        "input": _shown(run.input, show_all).value,
+        "output": _shown(run.output, show_all).value,
+        "error": f"{run.error_class}: {run.error}" if run.error_class else None,
+        "attempts": [
+            {
+                "fence": attempt.fence,
+                "holder": attempt.holder,
+                "cause": attempt.cause,
+                "outcome": attempt.outcome,
+                "error": f"{attempt.error_class}: {attempt.error}" if attempt.error_class else None,
+                "started_at": attempt.started_at.isoformat(),
+                "ended_at": attempt.ended_at and attempt.ended_at.isoformat(),
+            }
+            for attempt in run.attempts.order_by("fence")
+        ],
+        "interventions": [
+            {"kind": done.kind, "by": done.label, "reason": done.reason, "at": done.at.isoformat()}
+            for done in run.interventions.order_by("at")
+        ],
+    }

@@ -1,0 +1,201 @@
+"""How a run stands right now: its badge, what lies over it, and one line that says why.
+
+1. Overlays are computed from stored facts and the database's clock, never stored.
+2. The same conditions exist twice: as a rule for one run in memory, and as a filter for lists and
+   counts; a test asserts that they agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Case, DurationField, F, Q, Value, When
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from audit.models import ClockTimestamp
+from runs import registry, status
+from runs.models import Attempt, Lease, Run
+from runs.status import OVERLAYS, PARKS, STATES, Park, State, Status
+from runs.story import Phrase, Remark, phrase
+
+LONGEST_REASON = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A state to be shown, under its own label or another."""
+
+    state: State
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a list shows of a run besides its name."""
+
+    main: Badge
+    also: tuple[Badge, ...]
+    reason: Phrase
+    stuck: bool = False
+    stalled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is known of a run beyond its row and its lease."""
+
+    now: datetime
+    last: Attempt | None = None
+    """The newest attempt."""
+    node: str = ""
+    """What runs now, or is to run."""
+    remark: Remark | None = None
+    offered: bool = True
+    """A live worker knows the agent."""
+
+
+def of(run: Run, seen: Seen) -> Standing:
+    """How `run` (with its lease) stands at `seen.now`."""
+    stuck = is_stuck(run, seen.now)
+    stalled = is_stalled(run, run.lease, seen)
+    main, reason = _main(run, seen, stuck=stuck, stalled=stalled)
+    return Standing(
+        main=main,
+        also=tuple(_also(run, seen)),
+        reason=reason,
+        stuck=stuck,
+        stalled=stalled,
+    )
+
+
+def is_stuck(run: Run, now: datetime) -> bool:
+    return run.status == Status.RUNNING and not is_live(run.lease, now)
+
+
+def is_live(lease: Lease, now: datetime) -> bool:
+    """Whether somebody holds the lease."""
+    return lease.expires_at is not None and lease.expires_at > now
+
+
+def is_stalled(run: Run, lease: Lease, seen: Seen) -> bool:
+    if run.status != Status.RUNNING or not is_live(lease, seen.now):
+        return False
+    since = quiet_since(lease, seen.last)
+    return since is not None and seen.now - since > stall_after(run.agent)
+
+
+def quiet_since(lease: Lease, last: Attempt | None) -> datetime | None:
+    """When the present attempt last moved."""
+    moments = [lease.progress_at, last.started_at if last else None]
+    return max((moment for moment in moments if moment), default=None)
+
+
+def stall_after(agent: str) -> timedelta:
+    declared = registry.declarations().get(agent)
+    after: timedelta = (declared and declared.stall_after) or settings.RUNS_STALL_AFTER
+    return after
+
+
+def stuck() -> Q:
+    """The filter for `is_stuck`."""
+    over = Q(lease__expires_at__isnull=True) | Q(lease__expires_at__lte=ClockTimestamp())
+    return Q(status=Status.RUNNING) & over
+
+
+def stalled() -> Q:
+    """The filter for `is_stalled`."""
+    of_agents = [
+        When(agent=name, then=Value(declared.stall_after))
+        for name, declared in registry.declarations().items()
+        if declared.stall_after
+    ]
+    allowed = Case(
+        *of_agents, default=Value(settings.RUNS_STALL_AFTER), output_field=DurationField()
+    )
+    quiet = Run.objects.filter(
+        status=Status.RUNNING,
+        lease__expires_at__gt=ClockTimestamp(),
+        attempts__outcome=status.Outcome.OPEN,
+    ).alias(
+        quiet=Greatest("lease__progress_at", "attempts__started_at"),
+        allowed=allowed,
+    )
+    return Q(pk__in=quiet.filter(quiet__lt=ClockTimestamp() - F("allowed")).values("pk"))
+
+
+def retrying(run: Run) -> bool:
+    return run.status == Status.QUEUED and run.due_at is not None
+
+
+def _main(run: Run, seen: Seen, *, stuck: bool, stalled: bool) -> tuple[Badge, Phrase]:
+    lease, told = run.lease, seen.remark.reason if seen.remark else ()
+    if stuck:
+        return _over("stuck"), phrase("lease ended ", lease.expires_at, _by(lease.holder))
+    if stalled:
+        since = quiet_since(lease, seen.last)
+        return _over("stalled"), phrase("last step ", since, _by(lease.holder))
+    if run.status == Status.PARKED:
+        park = PARKS[run.park_reason]
+        return Badge(state=park), told or phrase(_line(run.park_detail) or park.sentence)
+    if retrying(run):
+        return _retrying(run, seen.last)
+    badge = Badge(state=STATES[run.status])
+    return badge, _plain(run, seen, told)
+
+
+def _plain(run: Run, seen: Seen, told: Phrase) -> Phrase:
+    match run.status:
+        case Status.QUEUED if not seen.offered:
+            return phrase("no live worker knows this agent")
+        case Status.QUEUED:
+            return phrase("queued ", run.updated_at)
+        case Status.RUNNING:
+            doing = run.lease.progress_note or seen.node
+            return phrase(
+                f"{_line(doing)} · lease ends " if doing else "lease ends ", run.lease.expires_at
+            )
+        case Status.WAITING:
+            return told or phrase("deadline ", run.wait_until)
+        case Status.FAILED:
+            return phrase(_line(f"{run.error_class}: {run.error}".strip(": ")))
+        case Status.CANCELLED:
+            return phrase(_line(f"by {run.cancelled_by}: {run.cancel_reason}".strip(": ")))
+        case _:
+            return told
+
+
+def _retrying(run: Run, last: Attempt | None) -> tuple[Badge, Phrase]:
+    at = timezone.localtime(run.due_at)
+    label = f"Retrying at {at:%H:%M:%S}"
+    why = _line(f"{last.error_class}: {last.error}".strip(": ")) if last else ""
+    return Badge(state=OVERLAYS["retrying"], label=label), phrase(
+        f"{why} · " if why else "", run.due_at
+    )
+
+
+def _also(run: Run, seen: Seen) -> list[Badge]:
+    over = []
+    if run.cancel_asked_at and not run.ended:
+        over.append(_over("cancelling"))
+    if seen.remark and seen.remark.state and run.park_reason != Park.EFFECT_IN_DOUBT:
+        over.append(Badge(state=seen.remark.state))
+    if run.read_only and run.park_reason != Park.READ_ONLY:
+        over.append(_over("read_only"))
+    return over
+
+
+def _over(name: str) -> Badge:
+    return Badge(state=OVERLAYS[name])
+
+
+def _by(holder: str) -> str:
+    return f" · {holder}" if holder else ""
+
+
+def _line(text: str) -> str:
+    """The first line, cut to what fits below a badge."""
+    first = text.strip().partition("\n")[0]
+    return first if len(first) <= LONGEST_REASON else f"{first[: LONGEST_REASON - 1]}…"

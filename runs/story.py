@@ -1,0 +1,102 @@
+"""What pages of a run are told by the layers above: effects, questions, and what they mean.
+
+The values here are what an implementation of `runs.ports.Story` hands over; templates draw them.
+A phrase is text with moments in it, so that a page can show each moment relative to now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from runs.status import State
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Either text or a moment."""
+
+    text: str = ""
+    at: datetime | None = None
+
+
+Phrase = tuple[Piece, ...]
+
+
+def phrase(*parts: str | datetime | None) -> Phrase:
+    """`phrase("lease ended ", moment)`; None and empty text are left out."""
+    return tuple(
+        Piece(text=part) if isinstance(part, str) else Piece(at=part) for part in parts if part
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """A tab of the run page: its place in the address, and what its table is called."""
+
+    slug: str
+    label: str
+    permission: str
+    columns: tuple[str, str, str, str]
+    """Headings: the thing, its status, its detail, its time."""
+    nothing: str
+    """What it means that there are no rows; plain text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One row of a tab."""
+
+    title: str
+    url: str
+    state: State
+    detail: str = ""
+    note: Phrase = ()
+    """A second line below the title."""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened to the run, for its timeline."""
+
+    at: datetime
+    state: State
+    text: str
+    note: Phrase = ()
+    length: timedelta | None = None
+    """How long it took."""
+    url: str = ""
+    mark: bool = False
+    """Drawn into the chart as well."""
+    anchor: str = ""
+    """Id of its row in the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What somebody is expected to do about the run, and where."""
+
+    tone: str
+    text: Phrase
+    url: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One thing to know before acting on the run."""
+
+    label: str
+    value: str
+    state: State | None = None
+    """Worth a badge."""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """One line about a run in a list. `state` is an overlay that the line explains."""
+
+    reason: Phrase
+    state: State | None = None

@@ -1,0 +1,58 @@
+"""What the views of runs share: who reads, pages and their fragments, looking behind masks."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+
+from accounts import actors
+from accounts import errors as people
+from accounts.actors import Actor
+from accounts.models import User
+from audit import trail
+
+SEE = "runs.view_run"
+REVEAL = "runs.view_payload"
+
+
+def reader(request: HttpRequest, permission: str = SEE) -> User:
+    """The person as the database has them now. Raises NotPermitted."""
+    user = actors.require(Actor.of(request), permission)
+    if user is None:
+        raise AssertionError("a request of the web is always a person's")
+    return user
+
+
+def answer(request: HttpRequest, page: str, part: str, context: dict[str, object]) -> HttpResponse:
+    """The page, or its part called `part` where that is what is asked for."""
+    fragment = request.headers.get("HX-Request") == "true"
+    response = render(request, f"{page}#{part}" if fragment else page, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def reveals(request: HttpRequest, run_id: UUID, what: str) -> bool:
+    """Whether hidden values are asked for and may be shown; either way it is recorded.
+
+    Raises NotPermitted.
+    """
+    if request.GET.get("reveal") != "1":
+        return False
+    actor, target = Actor.of(request), ("run", str(run_id))
+    try:
+        actors.require(actor, REVEAL)
+    except people.NotPermitted as refusal:
+        trail.record_refused(
+            "payload.view_refused",
+            actor=actor,
+            target=target,
+            run_id=run_id,
+            reason=str(refusal),
+            data={"what": what},
+        )
+        raise
+    trail.record("payload.viewed", actor=actor, target=target, run_id=run_id, data={"what": what})
+    return True
