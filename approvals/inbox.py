@@ -1,0 +1,148 @@
+"""The lists of approvals: requests as rows that say what is wanted of whom, and until when.
+
+A row that the reader has seen stays where it is while the list refreshes itself, also when it is
+decided meanwhile. What is newer is counted, and shown when the reader asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from accounts.models import User
+from approvals import clock, queries
+from approvals.electorate import Electorate, Tally, gate_of
+from approvals.models import Request
+from approvals.policy import Gate
+from approvals.queries import Row
+from approvals.status import Status
+from runs.status import State
+
+URGENT = 0.25
+"""A deadline is near when less than this part of the time for deciding is left."""
+NOBODY = State(
+    value="nobody",
+    label="Nobody can approve",
+    tone="warn",
+    icon="triangle",
+    sentence="Fewer people may approve than the policy asks for. An administrator can add some.",
+)
+OVERDUE = State(
+    value="overdue",
+    label="Deadline passed",
+    tone="warn",
+    icon="hourglass",
+    sentence="The time for deciding is over; the request expires at the next sweep.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of a list."""
+
+    row: Row
+    state: State
+    rule: str
+    """The policy in words."""
+    urgent: bool
+    approvals: int
+    """So far."""
+    quorum: int
+
+    @property
+    def label(self) -> str:
+        """What the badge says."""
+        return label_of(self.state, gate_of(self.row.request))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Open requests as of the moment at which the reader opened the list."""
+
+    lines: list[Line]
+    as_of: datetime
+    newer: int
+    """Requests that were opened since."""
+
+
+def opened(user: User, *, mine: bool, as_of: datetime | None) -> Listing:
+    """Open requests, nearest deadline first: those that this person may decide, or all they see.
+
+    With `as_of`, those of that moment; the ones that were closed since are still among them.
+    """
+    rows = queries.needs(user) if mine else queries.pending(user)
+    if as_of is None:
+        return Listing(lines=lines(rows), as_of=clock.now(), newer=0)
+    shown = [row for row in rows if row.request.created_at <= as_of]
+    gone = _closed_since(user, as_of, mine=mine)
+    return Listing(
+        lines=lines(sorted([*shown, *gone], key=_place)),
+        as_of=as_of,
+        newer=len(rows) - len(shown),
+    )
+
+
+def lines(rows: Iterable[Row]) -> list[Line]:
+    """Rows with what the lists show besides. A constant number of queries."""
+    found = list(rows)
+    asked = [row.request for row in found if row.request.status == Status.PENDING]
+    electorate = Electorate.of(asked)
+    now = clock.now()
+    return [_line(row, electorate, now) for row in found]
+
+
+def is_urgent(request: Request, now: datetime) -> bool:
+    """Whether an open request is close to its deadline."""
+    if request.status != Status.PENDING:
+        return False
+    whole: timedelta = request.deadline - request.created_at
+    return request.deadline - now < whole * URGENT
+
+
+def state_of(state: State, request: Request, tally: Tally | None, now: datetime) -> State:
+    """`state`, or what lies over it: that it is too late, or that nobody could approve."""
+    if request.status != Status.PENDING:
+        return state
+    if request.deadline <= now:
+        return OVERDUE
+    return NOBODY if tally and not tally.possible else state
+
+
+def label_of(state: State, gate: Gate) -> str:
+    """`state` in words: who is waited for, where somebody is."""
+    if state.value != Status.PENDING:
+        return state.label
+    return f"{state.label} for {' and '.join(sorted(gate.groups)).capitalize()}"
+
+
+def _closed_since(user: User, moment: datetime, *, mine: bool) -> list[Row]:
+    rows = queries.decided(user, limit=queries.MOST)
+    since = [
+        row
+        for row in rows
+        if row.request.closed_at is not None
+        and row.request.created_at <= moment <= row.request.closed_at
+    ]
+    if not mine:
+        return since
+    groups = set(user.groups.values_list("name", flat=True))
+    return [row for row in since if row.group in groups]
+
+
+def _place(row: Row) -> tuple[datetime, str]:
+    return row.request.deadline, str(row.request.pk)
+
+
+def _line(row: Row, electorate: Electorate, now: datetime) -> Line:
+    request = row.request
+    gate = gate_of(request)
+    tally = electorate.tally(request, gate) if request.status == Status.PENDING else None
+    return Line(
+        row=row,
+        state=state_of(row.state, request, tally, now),
+        rule=gate.sentence,
+        urgent=is_urgent(request, now),
+        approvals=tally.approvals if tally else 0,
+        quorum=gate.quorum,
+    )

@@ -1,0 +1,306 @@
+"""One request as the page shows it on which it is decided.
+
+1. What will happen is told from the arguments that the permit binds, never from the agent's words.
+   Where the words name another amount than the arguments, the page says so.
+2. Everything that is approved can be read: a text is cut nowhere, and where a payload is too long
+   for a page, approving needs the reader's word that they have read it elsewhere.
+3. Values of people are hidden from everybody who could not decide the request if it were open.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from accounts import actors
+from accounts.actors import Actor
+from accounts.models import User
+from approvals import clock, eligibility, inbox, queries, shapes
+from approvals.electorate import Electorate, Tally
+from approvals.models import Request, Vote
+from approvals.status import DELIVERIES, Delivery, Status, Verdict
+from ledger import status as effects
+from ledger.models import Effect
+from runs import masking
+from runs.status import State
+
+MOST_FACTS = 12
+LONGEST = 60_000
+"""Characters of JSON that are shown on the page."""
+SHORT = 280
+"""Characters of a text that the tree of values shows without cutting it."""
+MINOR = ("amount_cents", "amount_minor", "amount_in_cents", "cents")
+"""Names of arguments that hold money in the smallest unit of their `currency`."""
+NOT_IN_HUNDREDTHS = "BHD CLP ISK JOD JPY KRW KWD OMR PYG RWF TND UGX VND XAF XOF XPF"
+"""ISO 4217: currencies whose smallest unit is no hundredth. Words about them are not compared."""
+_DECIMALS = re.compile(r"[.,](\d{1,2})$")
+_CODE = re.compile(r"[A-Z]{3}")
+_SIGN = r"(?:[€$£¥₹₩]|\b[A-Z]{3}\b)"
+_MONEY = re.compile(rf"{_SIGN}\s?(\d[\d.,]*)|(\d[\d.,]*)\s?{_SIGN}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """Money that moves if the request is approved."""
+
+    minor: int
+    currency: str
+
+    def is_named_by(self, number: str) -> bool:
+        """Whether a number as written in a text (600, 600.00, 1.299,50) means this amount."""
+        if self.currency in NOT_IN_HUNDREDTHS:
+            return True
+        number = number.rstrip(".,")
+        found = _DECIMALS.search(number)
+        whole = re.sub(r"\D", "", number[: found.start()] if found else number)
+        return Decimal(f"{whole or 0}.{found[1] if found else 0}") * 100 == abs(self.minor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One argument, to be read at a glance."""
+
+    label: str
+    value: str = ""
+    amount: Amount | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Values as this reader may see them."""
+
+    value: object
+    text: str = ""
+    """The whole as indented JSON, where a tree of values would cut or fold something."""
+    too_long: int = 0
+    """Characters, where there are too many for the page."""
+    hidden: int = 0
+    """Values hidden from this reader."""
+
+    @classmethod
+    def of(cls, value: object, *, unmasked: bool) -> Shown:
+        masked = masking.Masked(value=value, hidden=0) if unmasked else masking.mask(value)
+        text = json.dumps(masked.value, indent=2, ensure_ascii=False)
+        if len(text) > LONGEST:
+            return cls(value=None, too_long=len(text), hidden=masked.hidden)
+        whole = "" if _is_plain(masked.value) else text
+        return cls(value=masked.value, text=whole, hidden=masked.hidden)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """Everything on the page besides the form."""
+
+    detail: queries.Detail
+    state: State
+    urgent: bool
+    tally: Tally | None
+    """None once it is closed."""
+    amount: Amount | None
+    other_amounts: tuple[str, ...]
+    """Amounts that the agent's words name and the arguments do not."""
+    facts: tuple[Fact, ...]
+    exact: Shown
+    """The arguments, or the payload of a question that names no tool."""
+    agent_facts: tuple[Fact, ...]
+    before: object = None
+    """The question of the former round, where this one differs from it."""
+    after: object = None
+    mine: Vote | None = None
+    steps: tuple[State, ...] = ()
+    """The way of the decision into the run."""
+    effect: Effect | None = None
+    """What was done on the ground of this decision, or what had been done before it."""
+    done_before: bool = False
+    confirm: bool = False
+    """The policy wants to know again that it is really this person."""
+    position: int = 0
+    """Place in the reader's inbox, from 1; 0: not in it."""
+    count: int = 0
+    following: Request | None = None
+    """What waits for the reader besides."""
+
+    @property
+    def label(self) -> str:
+        """What the badge says."""
+        return inbox.label_of(self.state, self.detail.gate)
+
+    @property
+    def effect_state(self) -> State | None:
+        return effects.STATES[self.effect.status] if self.effect else None
+
+    @property
+    def settled(self) -> bool:
+        """Nothing on the page will change any more."""
+        delivery = self.detail.decision and self.detail.decision.delivery
+        return self.detail.request.status != Status.PENDING and delivery not in (
+            Delivery.RECORDED,
+            Delivery.DELIVERING,
+        )
+
+    @property
+    def stamp(self) -> str:
+        """Changes whenever the page should say something else."""
+        decision = self.detail.decision
+        parts = (self.detail.request.status, self.detail.digest, len(self.detail.votes))
+        return ".".join(map(str, (*parts, decision.delivery if decision else "")))
+
+
+def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False) -> Review:
+    """The page of `detail` for `user`, who acts as `actor`.
+
+    `reveal`: show what would be hidden from this person, who may see it and was recorded.
+    """
+    request, question = detail.request, detail.question
+    is_open = request.status == Status.PENDING
+    unmasked = reveal or sees_all(detail, user)
+    now = clock.now()
+    tally = Electorate.of([request]).tally(request, detail.gate) if is_open else None
+    amount = amount_of(question.args)
+    shown = Shown.of(question.args if question.tool else detail.payload, unmasked=unmasked)
+    waiting = [row.request for row in queries.needs(user)]
+    before, after = _difference(detail, unmasked=unmasked)
+    effect = _effect(detail)
+    within = detail.gate.reauthenticate_within
+    return Review(
+        detail=detail,
+        state=inbox.state_of(detail.state, request, tally, now),
+        urgent=inbox.is_urgent(request, now),
+        tally=tally,
+        amount=amount,
+        other_amounts=_other_amounts(amount, question),
+        facts=tuple(_facts(shown.value, amount)) if question.tool else (),
+        exact=shown,
+        agent_facts=tuple(_facts(Shown.of(question.facts, unmasked=unmasked).value, None)),
+        before=before,
+        after=after,
+        mine=next((vote for vote in detail.votes if vote.user_id == user.pk), None),
+        steps=_steps(detail),
+        effect=effect,
+        done_before=is_open and effect is not None and effect.status in effects.DONE,
+        confirm=within is not None and not actors.fresh(actor, within),
+        position=next((n for n, each in enumerate(waiting, 1) if each.pk == request.pk), 0),
+        count=len(waiting),
+        following=next((each for each in waiting if each.pk != request.pk), None),
+    )
+
+
+def sees_all(detail: queries.Detail, user: User) -> bool:
+    """Whether nothing is hidden from this person, because it is for them to decide."""
+    person = eligibility.person(user)
+    nobody = eligibility.Involved(requester_id=None)
+    return eligibility.why_not(person, detail.gate, nobody, Verdict.REJECTED) is None
+
+
+def amount_of(args: object) -> Amount | None:
+    """The money in the arguments, where its unit and currency are beyond doubt."""
+    if not isinstance(args, Mapping):
+        return None
+    currency = args.get("currency")
+    held = [args[name] for name in MINOR if name in args]
+    if not isinstance(currency, str) or not _CODE.fullmatch(currency) or len(held) != 1:
+        return None
+    minor = held[0]
+    if isinstance(minor, bool) or not isinstance(minor, int):
+        return None
+    return Amount(minor=minor, currency=currency)
+
+
+def _other_amounts(amount: Amount | None, question: shapes.Question) -> tuple[str, ...]:
+    if amount is None:
+        return ()
+    words = (question.title, *(text for text in question.facts.values() if isinstance(text, str)))
+    named = (match for text in words for match in _MONEY.finditer(text))
+    return tuple(
+        dict.fromkeys(
+            match[0].strip() for match in named if not amount.is_named_by(match[1] or match[2])
+        )
+    )
+
+
+def _facts(values: object, amount: Amount | None) -> list[Fact]:
+    """Plain arguments by name; what is nested is left to the tree below."""
+    if not isinstance(values, Mapping):
+        return []
+    found = [Fact(label="Amount", amount=amount)] if amount else []
+    for name, value in values.items():
+        if amount and name in (*MINOR, "currency"):
+            continue
+        if isinstance(value, str) and len(value) <= SHORT:
+            found.append(Fact(label=_words(name), value=value))
+        elif isinstance(value, int | float | Decimal | bool):
+            found.append(Fact(label=_words(name), value=json.dumps(value)))
+    return found[:MOST_FACTS]
+
+
+def _words(name: str) -> str:
+    """`order_id` as a heading."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def _is_plain(value: object, depth: int = 0) -> bool:
+    """Whether a tree of values shows all of it at once."""
+    if isinstance(value, str):
+        return len(value) <= SHORT
+    if isinstance(value, dict):
+        return depth < 2 and all(_is_plain(item, depth + 1) for item in value.values())
+    if isinstance(value, list):
+        return depth < 2 and all(_is_plain(item, depth + 1) for item in value)
+    return True
+
+
+def _difference(detail: queries.Detail, *, unmasked: bool) -> tuple[object, object]:
+    """The question of the former round and this one, both None if they do not differ."""
+    if detail.previous is None or detail.previous.digest == detail.digest:
+        return None, None
+    return (
+        Shown.of(_asked(detail.previous.payload), unmasked=unmasked).value,
+        Shown.of(_asked(detail.payload), unmasked=unmasked).value,
+    )
+
+
+def _asked(payload: object) -> object:
+    """A payload without what says nothing to a reader."""
+    if isinstance(payload, dict) and payload.keys() == shapes.OURS:
+        return {key: payload[key] for key in payload if key not in (shapes.MARK, "digest")}
+    return payload
+
+
+def _steps(detail: queries.Detail) -> tuple[State, ...]:
+    """Where the decision has been, is, and will come."""
+    if detail.decision is None or detail.delivery is None:
+        return ()
+    if detail.decision.delivery == Delivery.NOT_DELIVERED:
+        return (_passed(DELIVERIES[Delivery.RECORDED]), detail.delivery)
+    way = [
+        DELIVERIES[each] for each in (Delivery.RECORDED, Delivery.DELIVERING, Delivery.TOOK_EFFECT)
+    ]
+    here = way.index(detail.delivery)
+    return (*map(_passed, way[:here]), detail.delivery, *map(_ahead, way[here + 1 :]))
+
+
+def _passed(state: State) -> State:
+    label = "Delivered" if state.value == Delivery.DELIVERING else state.label
+    return replace(state, label=label, tone="ok", icon="check")
+
+
+def _ahead(state: State) -> State:
+    return replace(state, tone="neutral", icon="dot", sentence="Not yet.")
+
+
+def _effect(detail: queries.Detail) -> Effect | None:
+    request = detail.request
+    if not request.tool:
+        return None
+    found = Effect.objects.filter(
+        run_id=request.run_id, tool=request.tool, args_hash=request.args_hash
+    )
+    if detail.decision is not None:
+        resting = found.filter(permit=detail.decision.pk).first()
+        if resting is not None:
+            return resting
+    return found.filter(status__in=effects.DONE).first()

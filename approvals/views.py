@@ -1,0 +1,310 @@
+"""Approvals: the inbox, the page on which a request is decided, and the policies in force."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.dateparse import parse_datetime
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import conditional_page, require_http_methods, require_safe
+
+from accounts import errors as accounts_errors
+from accounts import groups, proof
+from accounts.actors import Actor
+from accounts.models import User
+from approvals import decisions, errors, policy, queries
+from approvals import inbox as lists
+from approvals import review as reviews
+from approvals.electorate import deciders
+from approvals.forms import DecisionForm
+from approvals.policy import Policy
+from approvals.review import Review
+from approvals.status import Delivery, Status, Verdict
+from runs import masking, web
+
+SEE = "approvals.view_request"
+SEE_POLICIES = "audit.view_entry"
+"""Who reads everything reads the policies, too."""
+VIEWS = {"mine": "Needs you", "pending": "All waiting", "decided": "Decided"}
+EVERY = 10
+"""Seconds between two looks at a list or a page that may change."""
+SOON = 2
+"""Seconds, while a decision is on its way."""
+
+
+# --- the inbox ------------------------------------------------------------------------------------
+
+
+@conditional_page
+@require_safe
+def inbox(request: HttpRequest) -> HttpResponse:
+    """Requests that wait for the reader, all that wait, or those decided."""
+    user = web.reader(request, SEE)
+    view = request.GET.get("view", "mine")
+    view = view if view in VIEWS else "mine"
+    context = _decided(request, user) if view == "decided" else _opened(request, user, view)
+    context |= {
+        "view": view,
+        "views": VIEWS,
+        "needs": queries.waiting_for(user),
+        "waiting": len(queries.pending(user)),
+        "every": EVERY,
+        "may_see_policies": user.has_perm(SEE_POLICIES),
+    }
+    return web.answer(request, "approvals/inbox.html", "rows", context)
+
+
+def _opened(request: HttpRequest, user: User, view: str) -> dict[str, object]:
+    listing = lists.opened(user, mine=view == "mine", as_of=_moment(request.GET.get("as_of", "")))
+    query = {"view": view, "as_of": listing.as_of.isoformat()}
+    return {
+        "lines": listing.lines,
+        "newer": listing.newer,
+        "live_url": f"{reverse('approvals:inbox')}?{urlencode(query)}",
+    }
+
+
+def _decided(request: HttpRequest, user: User) -> dict[str, object]:
+    after = _place(request.GET.get("after", ""))
+    rows = queries.decided(user, before=after, limit=queries.PAGE + 1)
+    older = ""
+    if len(rows) > queries.PAGE:
+        rows = rows[: queries.PAGE]
+        last = rows[-1].request
+        place = f"{last.closed_at.isoformat()}~{last.pk}" if last.closed_at else ""
+        older = f"?{urlencode({'view': 'decided', 'after': place})}"
+    return {"lines": lists.lines(rows), "older": older, "first": after is None}
+
+
+def _place(text: str) -> tuple[datetime, UUID] | None:
+    moment, _, identity = text.partition("~")
+    at = _moment(moment)
+    try:
+        return (at, UUID(identity)) if at else None
+    except ValueError:
+        return None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = parse_datetime(text)
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
+
+
+# --- one request ----------------------------------------------------------------------------------
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    """Read one request and decide it. GET and HEAD change nothing."""
+    user = web.reader(request, SEE)
+    if request.method == "POST":
+        return _decide(request, request_id, user)
+    detail = queries.detail(request_id, user)
+    if request.headers.get("HX-Request") == "true":
+        return _progress(request, reviews.of(detail, user, Actor.of(request)))
+    page = _Page(request=request, user=user)
+    kept = proof.kept(request)
+    return page.show(detail, comment=(kept or {}).get("comment", ""), confirmed=kept is not None)
+
+
+def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
+    form = DecisionForm(request.POST)
+    page = _Page(request=request, user=user)
+    if not form.is_valid():
+        return page.show(queries.detail(request_id, user), form=form, status=422)
+    sent = form.cleaned_data
+    detail = queries.detail(request_id, user)
+    if sent["verdict"] == Verdict.APPROVED and not sent["read_all"] and page.must_read(detail):
+        form.add_error("read_all", "Download and read the whole question before you approve it.")
+        return page.show(detail, form=form, status=422)
+    try:
+        decisions.decide(
+            request_id,
+            actor=Actor.of(request),
+            verdict=sent["verdict"],
+            comment=sent["comment"],
+            seen_digest=sent["digest"],
+            token=sent["token"],
+        )
+    except accounts_errors.ReauthenticationNeeded:
+        return proof.ask(request, {"comment": sent["comment"]})
+    except errors.PayloadChanged as refusal:
+        now = queries.detail(refusal.now or request_id, user)
+        return page.show(now, comment=sent["comment"], refusal=refusal)
+    except (errors.BadValue, errors.ReasonMissing) as refusal:
+        form.add_error("comment", str(refusal))
+        return page.show(queries.detail(request_id, user), form=form, status=422)
+    except errors.NoSuchRequest:
+        raise
+    except errors.ApprovalsError as refusal:
+        detail = queries.detail(request_id, user)
+        return page.show(detail, comment=sent["comment"], refusal=refusal)
+    proof.forget(request)
+    return HttpResponseRedirect(reverse("approvals:review", args=[request_id]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """The whole page, for one reader and one request of theirs."""
+
+    request: HttpRequest
+    user: User
+
+    def show(  # noqa: PLR0913 (what a page may have to say besides the request)
+        self,
+        detail: queries.Detail,
+        *,
+        form: DecisionForm | None = None,
+        comment: str = "",
+        refusal: errors.ApprovalsError | None = None,
+        confirmed: bool = False,
+        status: int = 200,
+    ) -> HttpResponse:
+        """`refusal` says why the last verdict did not count; its status is that of the answer."""
+        shown = form or DecisionForm(initial={"comment": comment})
+        if form is not None:
+            comment = form["comment"].value() or ""
+        if shown.errors.get("comment"):
+            shown.fields["comment"].widget.attrs["autofocus"] = True
+        context = _context(self.request, self._review(detail)) | {
+            "form": shown,
+            "comment": comment,
+            "refusal": refusal,
+            "mine": getattr(refusal, "decider", None) == self.user.label,
+            "confirmed": confirmed,
+        }
+        return render(
+            self.request,
+            "approvals/review.html",
+            context,
+            status=refusal.http_status if refusal else status,
+        )
+
+    def must_read(self, detail: queries.Detail) -> bool:
+        return bool(self._review(detail).exact.too_long)
+
+    def _review(self, detail: queries.Detail) -> Review:
+        reveal = _reveals(self.request, detail)
+        return reviews.of(detail, self.user, Actor.of(self.request), reveal=reveal)
+
+
+def _context(request: HttpRequest, review: Review) -> dict[str, object]:
+    decided = review.detail.decision is not None
+    query = urlencode({"seen": review.stamp})
+    address = reverse("approvals:review", args=[review.detail.request.pk])
+    return {
+        "review": review,
+        "detail": review.detail,
+        "live_url": f"{address}?{query}",
+        "every": SOON if decided else EVERY,
+        "address": address,
+        "may_reveal": request.user.has_perm(web.REVEAL),
+    }
+
+
+def _progress(request: HttpRequest, review: Review) -> HttpResponse:
+    """What changes on the page by itself. The buttons never change under the reader's hands: if
+    what they would decide is not what they see, they are switched off with a word why."""
+    seen = request.GET.get("seen", "")
+    shut = seen.startswith(Status.PENDING) and review.detail.request.status != Status.PENDING
+    context = _context(request, review) | {"fragment": True, "shut": shut}
+    response = render(request, "approvals/review.html#progress", context)
+    if seen and seen != review.stamp:
+        response["HX-Trigger"] = json.dumps({"announce": _news(review)})
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _news(review: Review) -> str:
+    detail = review.detail
+    if detail.decision is None or detail.delivery is None:
+        return f"{review.label}. {review.state.sentence}"
+    if detail.decision.delivery == Delivery.RECORDED:
+        return f"{review.state.label} by {detail.decision.decider}."
+    return f"{detail.delivery.label}. {detail.delivery.sentence}"
+
+
+@never_cache
+@require_safe
+def payload(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    """The whole question as JSON, for those too long to be read on the page."""
+    user = web.reader(request, SEE)
+    detail = queries.detail(request_id, user)
+    whole = _reveals(request, detail) or reviews.sees_all(detail, user)
+    value = detail.payload if whole else masking.mask(detail.payload).value
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    response = HttpResponse(text, content_type="application/json; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="request-{request_id}.json"'
+    return response
+
+
+def _reveals(request: HttpRequest, detail: queries.Detail) -> bool:
+    return web.reveals(request, detail.run.pk, f"request {detail.request.pk}")
+
+
+@require_safe
+def decision(request: HttpRequest, decision_id: UUID) -> HttpResponse:
+    """From a permit in the ledger to the request that it was given on."""
+    user = web.reader(request, SEE)
+    found = queries.visible_to(user).filter(decision=decision_id).values_list("pk", flat=True)
+    if not found:
+        raise errors.NoSuchRequest
+    return HttpResponseRedirect(reverse("approvals:review", args=[found[0]]))
+
+
+# --- policies -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One policy as the page shows it."""
+
+    policy: Policy
+    default: bool
+    sentence: str
+    lapse: str
+    able: int
+    """How many people may decide by it."""
+
+    @property
+    def possible(self) -> bool:
+        """Enough of them, even if one of them is the requester."""
+        return self.able >= self.policy.quorum
+
+
+@require_safe
+def policies(request: HttpRequest) -> HttpResponse:
+    """What is in force, in the order in which it is tried. It is changed in the settings only."""
+    user = web.reader(request, SEE)
+    if not user.has_perm(SEE_POLICIES):
+        raise accounts_errors.NotPermitted(
+            SEE_POLICIES,
+            label="see the policies in force",
+            groups=groups.right(SEE_POLICIES).groups,
+            who=user.label,
+        )
+    people = deciders()
+    rules = [
+        Rule(
+            policy=each,
+            default=number == len(settings.APPROVALS_POLICIES),
+            sentence=policy.together(each, each).sentence,
+            lapse=policy.OnDeadline(each.on_deadline).label,
+            able=sum(each.group in person.groups for person in people),
+        )
+        for number, each in enumerate(policy.everything())
+    ]
+    return render(request, "approvals/policies.html", {"rules": rules})

@@ -1,0 +1,162 @@
+"""Filters of the ledger, and the forms of what a person may do there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from ledger import queries
+from ledger.facts import LONGEST_REFERENCE
+from ledger.models import Effect, Stop
+from ledger.queries import Filters
+from ledger.status import STATES
+from ledger.stops import LONGEST_NAME
+from runs import registry
+from runs.forms import LIKE_CODE, SUFFIX
+
+BY_HAND = "by_hand"
+LONGEST_REASON = 2000
+
+
+def _states() -> list[tuple[str, str]]:
+    states = [(state.value, state.label) for state in STATES.values()]
+    return [("", "Any status"), *states, (BY_HAND, "Settled by hand")]
+
+
+def _tools() -> list[tuple[str, str]]:
+    return [("", "Any tool"), *((name, name) for name in queries.tools())]
+
+
+def _agents() -> list[tuple[str, str]]:
+    declared = registry.declarations().values()
+    return [("", "Any agent"), *((each.name, each.shown) for each in declared)]
+
+
+class FilterForm(forms.Form):
+    """Which effects the list shows. An empty field shows all."""
+
+    q = forms.CharField(
+        label="Search",
+        max_length=500,
+        required=False,
+        widget=forms.TextInput(
+            attrs={"type": "search", "placeholder": "Reference, tool, id or key"} | LIKE_CODE
+        ),
+    )
+    status = forms.ChoiceField(label="Status", choices=_states, required=False)
+    tool = forms.ChoiceField(label="Tool", choices=_tools, required=False)
+    agent = forms.ChoiceField(label="Agent", choices=_agents, required=False)
+    run = forms.UUIDField(
+        label="Run",
+        required=False,
+        widget=forms.HiddenInput,
+        error_messages={"invalid": "This is not the id of a run. Copy the whole id from its page."},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        asked = str(self.data.get("agent", ""))
+        if asked and asked not in registry.declarations():  # of old runs: no longer declared
+            choices = [*_agents(), (asked, asked)]
+            self.fields["agent"] = forms.ChoiceField(label="Agent", choices=choices, required=False)
+
+    def filters(self) -> Filters:
+        """What a valid form asks for."""
+        asked = self.cleaned_data
+        by_hand = asked["status"] == BY_HAND
+        return Filters(
+            status="" if by_hand else asked["status"],
+            settled_by_hand=by_hand,
+            tool=asked["tool"],
+            agent=asked["agent"],
+            run_id=asked["run"],
+            text=asked["q"].strip(),
+        )
+
+
+def _reason(label: str = "Reason") -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Kept in the audit log, with your name.",
+        error_messages={"required": "A reason is required. Write one and try again."},
+    )
+
+
+class SettleForm(forms.Form):
+    """How an effect in doubt ended, says a person."""
+
+    verdict = forms.ChoiceField(
+        label="What did you find out?",
+        choices=[
+            ("happened", "It happened"),
+            ("did_not_happen", "It did not happen: allow one attempt"),
+        ],
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose one of the two."},
+    )
+    reference = forms.CharField(
+        label="The provider's reference",
+        max_length=LONGEST_REFERENCE,
+        required=False,
+        widget=forms.TextInput(attrs=LIKE_CODE),
+        help_text="Required if it happened: what proves it, such as the number of the refund.",
+    )
+    reason = _reason("How do you know?")
+    typed = forms.CharField(max_length=40, widget=forms.TextInput(attrs=LIKE_CODE))
+
+    def __init__(self, *args: Any, effect: Effect, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.suffix = str(effect.uid)[-SUFFIX:]
+        self.fields["typed"].label = f"Type {self.suffix} to confirm"
+        self.fields["typed"].help_text = "The last four characters of the effect's id."
+
+    def clean_typed(self) -> str:
+        typed: str = self.cleaned_data["typed"].strip().lower()
+        if typed != self.suffix:
+            raise forms.ValidationError(f"This is not {self.suffix}. Is it the right effect?")
+        return typed
+
+    def clean(self) -> dict[str, Any] | None:
+        sent = super().clean()
+        if self.cleaned_data.get("verdict") == "happened" and not self.cleaned_data.get(
+            "reference", ""
+        ):
+            self.add_error("reference", "Say what proves that it happened.")
+        return sent
+
+
+class StopForm(forms.Form):
+    """An emergency stop to be switched on."""
+
+    scope = forms.ChoiceField(
+        label="Stop",
+        choices=Stop.Scope.choices,
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose what to stop."},
+    )
+    name = forms.CharField(
+        label="Which agent or tool",
+        max_length=LONGEST_NAME,
+        required=False,
+        widget=forms.TextInput(attrs={"list": "names"} | LIKE_CODE),
+        help_text="Exactly as it is called in the ledger. Leave it empty for everything.",
+    )
+    reason = _reason()
+
+    def clean(self) -> dict[str, Any] | None:
+        sent = super().clean()
+        scope, name = self.cleaned_data.get("scope"), self.cleaned_data.get("name", "").strip()
+        if scope == Stop.Scope.EVERYTHING and name:
+            self.add_error("name", "Leave this empty to stop everything.")
+        if scope in (Stop.Scope.AGENT, Stop.Scope.TOOL) and not name:
+            self.add_error("name", "Name the agent or the tool.")
+        return sent
+
+
+class LiftForm(forms.Form):
+    """Why a stop is not needed any more."""
+
+    reason = _reason()

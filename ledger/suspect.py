@@ -1,0 +1,90 @@
+"""What is known of the worker that made a call which nobody heard the end of.
+
+A person who says "it did not happen" allows a further call. If the worker of the first one is only
+frozen, it may still send it. So the page says what is known, and what is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from audit.models import ClockTimestamp
+from ledger.models import EffectAttempt
+from ledger.queries import Detail
+from runs import workers
+from runs.models import Lease, Worker
+from runs.status import State
+
+HOLDS = State(
+    value="holds",
+    label="Still drives the run",
+    tone="bad",
+    icon="triangle",
+    sentence="It holds the lease, so its answer may still come. Wait for it.",
+)
+ALIVE = State(
+    value="alive",
+    label="Alive",
+    tone="warn",
+    icon="triangle",
+    sentence=(
+        "The worker runs. If the process that made the call hangs in it, it can still send it."
+        " Look on the machine for the process before you allow another attempt."
+    ),
+)
+QUIET = State(
+    value="quiet",
+    label="Quiet",
+    tone="warn",
+    icon="hourglass",
+    sentence=(
+        "Nothing has been heard of the worker. If its machine is only frozen or cut off, it can"
+        " still send the call. Make sure that it is down before you allow another attempt."
+    ),
+)
+ENDED = State(
+    value="ended",
+    label="Known to have ended",
+    tone="ok",
+    icon="check",
+    sentence="The worker has signed off, so nothing of this call can be on its way any more.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspect:
+    """The last call of an effect in doubt and whoever made it."""
+
+    call: EffectAttempt
+    state: State
+    seen_at: datetime | None
+    """When the worker last said that it is there; None if it has signed off."""
+    fence_now: int
+    overdue: bool
+    """The call must have ended by now, unless its process is frozen."""
+
+
+def of(detail: Detail) -> Suspect | None:
+    """None if the effect was never called."""
+    if not detail.calls:
+        return None
+    call = detail.calls[-1]
+    name, _, _ = call.holder.rpartition(":")
+    worker = Worker.objects.filter(name=name).first()
+    lease = Lease.objects.annotate(now=ClockTimestamp()).get(pk=detail.effect.run_id)
+    return Suspect(
+        call=call,
+        state=_state(detail, worker, lease.now),
+        seen_at=worker.seen_at if worker else None,
+        fence_now=lease.fence,
+        overdue=lease.now > call.timeout_at,
+    )
+
+
+def _state(detail: Detail, worker: Worker | None, now: datetime) -> State:
+    if detail.holder_lives:
+        return HOLDS
+    if worker is None:
+        return ENDED
+    return ALIVE if now - worker.seen_at < workers.alive_for() else QUIET
