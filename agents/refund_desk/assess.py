@@ -42,10 +42,12 @@ def assess(order: Order) -> Assessment:
     """Ask the model. Raises OutputParserException if its answer has another form."""
     parser = PydanticOutputParser(pydantic_object=Assessment)
     chain = PROMPT | _model(order["order_id"]) | parser
-    return chain.invoke({**order, "form": parser.get_format_instructions()})
+    said: Assessment = chain.invoke({**order, "form": parser.get_format_instructions()})
+    return said
 
 
 def _model(order_id: str) -> BaseChatModel:
     if settings.REFUND_MODEL:
-        return init_chat_model(settings.REFUND_MODEL)
+        model: BaseChatModel = init_chat_model(settings.REFUND_MODEL)
+        return model
     return FakeListChatModel(responses=[orders.scripted_assessment(order_id)])

@@ -21,7 +21,8 @@ def load(order_id: str) -> Order:
 
 @task
 def refund(order: Order) -> dict[str, object]:
-    return payments.issue_refund(**refund_of(order))
+    paid: dict[str, object] = payments.issue_refund(**refund_of(order))
+    return paid
 
 
 @entrypoint()
