@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +31,7 @@ TURN = 0x5EA1
 
 _SQL = Path(__file__).parent / "sql"
 TAKE_TURN = (_SQL / "take_turn.sql").read_text()
+ADD_SEALS = (_SQL / "add_seals.sql").read_text()
 UNSEALED = (_SQL / "unsealed.sql").read_text()
 
 
@@ -47,10 +47,10 @@ def seal(limit: int = 5000, *, full: bool = False) -> int:
         # A statement of its own, after the lock: it sees what the last sealer committed.
         last = Seal.objects.order_by("-seq").values_list("seq", "hash").first()
         seq, previous = last or (0, GENESIS)
-        above = BELOW_ALL if full else _look_back_to()
-        seals = list(_chain(seq, previous, unsealed(above, limit), now))
-        Seal.objects.bulk_create(seals)
-    return len(seals)
+        entries = unsealed(BELOW_ALL if full else _look_back_to(), limit)
+        if entries:
+            _add(seq, previous, now, entries)
+    return len(entries)
 
 
 class Digested(NamedTuple):
@@ -96,10 +96,15 @@ def _look_back_to() -> int:
     return BELOW_ALL if highest is None else highest - LOOK_BACK
 
 
-def _chain(seq: int, previous: str, entries: list[Digested], now: datetime) -> Iterator[Seal]:
+def _add(seq: int, previous: str, now: datetime, entries: list[Digested]) -> None:
+    """Chain `entries` to the seal at place `seq`."""
+    hashes = []
     for place, entry in enumerate(entries, start=seq + 1):
         previous = link(previous, place, now, entry)
-        yield Seal(seq=place, entry_id=entry.id, hash=previous, sealed_at=now)
+        hashes.append(previous)
+    ids = [entry.id for entry in entries]
+    with connection.cursor() as cursor:
+        cursor.execute(ADD_SEALS, {"last": seq, "now": now, "entries": ids, "hashes": hashes})
 
 
 def _stamp(moment: datetime) -> str:
