@@ -10,9 +10,9 @@ from django.db.models import Q
 from django.urls import reverse
 
 from accounts.models import User
-from approvals import queries
+from approvals import deadlines, queries
 from approvals.models import Decision, Request
-from approvals.policy import OnDeadline
+from approvals.policy import OnDeadline, Policy
 from approvals.status import DELIVERIES, STATES, Delivery, Status
 from runs.models import Run
 from runs.story import Event, Fact, Item, Notice, Remark, Tab, phrase
@@ -138,7 +138,7 @@ def _decided(decision: Decision) -> Event:
     return Event(
         at=decision.at,
         state=STATES[request.status],
-        text=f"{decision.get_verdict_display()}: {request.title}",
+        text=request.title,
         note=phrase(f"by {decision.decider}. {decision.comment}"),
         url=_url(request),
         mark=True,
@@ -162,8 +162,9 @@ def _may_decide(request: Request, user: User) -> bool:
 
 
 def _lapse(request: Request) -> str:
-    then = request.policy.get("on_deadline", "")
-    return OnDeadline(then).label if then in OnDeadline.values else "then the policy decides"
+    rule = Policy.read(request.policy)
+    follows = deadlines.outcome(request.shape, request.digest, rule).outcome
+    return OnDeadline(follows).label
 
 
 def _url(request: Request) -> str:

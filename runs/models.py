@@ -117,6 +117,11 @@ class Run(models.Model):
                 fields=("due_at",), name="runs_run_due", condition=Q(due_at__isnull=False)
             ),
             models.Index(
+                fields=("-ended_at",),
+                name="runs_run_ended",
+                condition=Q(ended_at__isnull=False),
+            ),
+            models.Index(
                 fields=("wait_until",),
                 name="runs_run_waiting",
                 condition=Q(status=status.Status.WAITING),
@@ -177,7 +182,8 @@ class Attempt(models.Model):
     )
     detail = models.CharField(max_length=300, blank=True, default="")
     head = models.CharField(max_length=80, blank=True, default="")
-    """Checkpoint id and number of pending writes when the attempt ended, or when it was taken."""
+    """Checkpoint id and number of pending writes when the attempt ended, or when the next one looked
+    after its worker was lost; empty: nobody has looked yet."""
     error_class = models.CharField(max_length=200, blank=True, default="")
     error = models.TextField(blank=True, default="")
     failure = models.JSONField(null=True, blank=True)

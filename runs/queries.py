@@ -73,7 +73,7 @@ def page(  # noqa: PLR0913 (where to start is one of three)
     """The newest runs, or those older than `after`, newer than `before`, not newer than `upto`."""
     found = matching(filters).select_related("lease", "started_by")
     if upto is not None:
-        found = found.filter(_not_newer(upto))
+        found = found.filter(_older(upto, itself=True))
     if before is not None:
         shown = list(found.filter(_newer(before)).order_by("created_at", "id")[: limit + 1])[::-1]
         more_newer, more_older = len(shown) > limit, True
@@ -201,24 +201,24 @@ def _place(run_id: UUID) -> tuple[datetime, UUID] | None:
     return Run.objects.filter(pk=run_id).values_list("created_at", "id").first()
 
 
-def _older(run_id: UUID) -> Q:
+def _older(run_id: UUID, *, itself: bool = False) -> Q:
     """Runs after this one in a list. Of an unknown run: all."""
     place = _place(run_id)
     if place is None:
         return Q()
+    created_at, key = place
+    last = Q(id__lte=key) if itself else Q(id__lt=key)
     # Written so that the first part is one range of the index.
-    return Q(created_at__lte=place[0]) & (Q(created_at__lt=place[0]) | Q(id__lt=place[1]))
+    return Q(created_at__lte=created_at) & (Q(created_at__lt=created_at) | last)
 
 
 def _newer(run_id: UUID) -> Q:
+    """Runs before this one in a list. Of an unknown run: all."""
     place = _place(run_id)
     if place is None:
         return Q()
-    return Q(created_at__gte=place[0]) & (Q(created_at__gt=place[0]) | Q(id__gt=place[1]))
-
-
-def _not_newer(run_id: UUID) -> Q:
-    return _older(run_id) | Q(pk=run_id)
+    created_at, key = place
+    return Q(created_at__gte=created_at) & (Q(created_at__gt=created_at) | Q(id__gt=key))
 
 
 # --- counts ---------------------------------------------------------------------------------------

@@ -1,0 +1,130 @@
+"""What the pages of a run tell about its effects."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from ledger.models import Effect, EffectAttempt, Stop
+from ledger.status import Outcome, Status
+from ledger.story import Story
+from runs.status import Park
+from tests.support import standing as make
+from tests.support.people import person
+
+STORY = Story()
+
+
+def words(phrase) -> str:
+    return "".join("<time>" if piece.at else piece.text for piece in phrase)
+
+
+def effect(run, status=Status.SENT, tool="payments.refund", **fields):
+    key = uuid4().hex
+    usual = {"idempotency": "provider", "args": {}, "args_hash": key, "fence": 1, "attempts": 1}
+    usual |= {"idempotency_key": key, "provider_key": key, "step": f"node@{key}"}
+    return Effect.objects.create(run=run, tool=tool, status=status, **usual | fields)
+
+
+def call(effect, outcome=Outcome.SUCCEEDED, **fields):
+    usual = {"number": 1, "provider_key": "k", "fence": 1, "holder": make.HOLDER}
+    usual |= {"started_at": make.ago(seconds=30), "timeout_at": make.ago(seconds=10)}
+    if outcome != Outcome.OPEN:
+        usual["ended_at"] = make.ago(seconds=29)
+    return EffectAttempt.objects.create(effect=effect, outcome=outcome, **usual | fields)
+
+
+@pytest.fixture
+def operator():
+    return person("Ada")
+
+
+def test_effects_are_counted_and_listed_newest_first(operator) -> None:
+    run = make.run()
+    effect(run, created_at=make.ago(minutes=5), provider_ref="re_1")
+    call(effect(run, Status.PENDING, "mail.send"), Outcome.OPEN)
+    assert STORY.count(run.pk, operator) == 2
+    items = STORY.items(run.pk, operator)
+    assert [(item.title, item.state.label) for item in items] == [
+        ("mail.send", "Calling"),
+        ("payments.refund", "Sent"),
+    ]
+    assert items[1].detail == "re_1"
+
+
+def test_each_call_is_an_event_and_so_is_settling_by_hand(operator) -> None:
+    run = make.run()
+    made = effect(run, Status.CONFIRMED, settled_by="Ada", settled_at=make.ago(seconds=1))
+    call(made, Outcome.UNKNOWN, error="ReadTimeout")
+    called, settled = STORY.events(run.pk, operator, since=make.ago(hours=1), until=None)
+    assert (called.text, called.state.label, words(called.note)) == (
+        "payments.refund",
+        "Unknown",
+        "ReadTimeout",
+    )
+    assert called.length == pytest.approx(timedelta(seconds=1), abs=timedelta(milliseconds=50))
+    assert settled.text == "payments.refund: confirmed, says Ada"
+    assert STORY.events(run.pk, operator, since=make.ago(hours=2), until=make.ago(hours=1)) == []
+
+
+def test_an_effect_in_doubt_asks_to_be_settled_by_who_may(operator) -> None:
+    run = make.parked(Park.EFFECT_IN_DOUBT)
+    made = effect(run, Status.IN_DOUBT)
+    notice = STORY.notice(run, operator)
+    assert (notice.tone, notice.action) == ("warn", "Settle the effect")
+    assert notice.url.endswith(f"/ledger/{made.uid}/")
+    assert "payments.refund" in words(notice.text)
+    assert STORY.notice(run, person("Cy")).action == "See the effect"
+
+
+def test_a_stop_that_keeps_a_run_parked_is_named(operator) -> None:
+    run = make.parked(Park.EMERGENCY_STOP)
+    Stop.objects.create(scope="agent", name=run.agent, reason="Double charges.", set_by="Ada")
+    notice = STORY.notice(run, operator)
+    assert "by Ada: Double charges." in words(notice.text)
+    assert notice.url.endswith("/ledger/stops/")
+
+
+def test_a_run_without_doubt_or_stop_has_no_notice(operator) -> None:
+    run = make.run()
+    effect(run)
+    assert STORY.notice(run, operator) is None
+
+
+def test_what_was_done_and_what_is_in_doubt_are_facts_before_acting() -> None:
+    run = make.run()
+    effect(run)
+    effect(run, Status.CONFIRMED)
+    effect(run, Status.IN_DOUBT)
+    done, doubtful = STORY.facts(run.pk)
+    assert (done.value, doubtful.value, doubtful.state.value) == ("2", "1 in doubt", "in_doubt")
+    assert [(fact.value, fact.state) for fact in STORY.facts(make.run().pk)] == [
+        ("0", None),
+        ("0", None),
+    ]
+
+
+def test_a_list_says_how_many_effects_there_are_or_which_is_in_doubt(operator) -> None:
+    one, two, doubtful, none = (make.run(str(n)) for n in range(4))
+    effect(one)
+    effect(two)
+    effect(two)
+    effect(doubtful, tool="mail.send")
+    effect(doubtful, Status.IN_DOUBT)
+    remarks = STORY.remarks([one.pk, two.pk, doubtful.pk, none.pk], operator)
+    assert {key: words(remark.reason) for key, remark in remarks.items()} == {
+        one.pk: "1 effect",
+        two.pk: "2 effects",
+        doubtful.pk: "payments.refund: nobody heard how the call ended",
+    }
+    assert remarks[doubtful.pk].state.value == "in_doubt"
+    assert remarks[two.pk].state is None
+
+
+def test_runs_with_an_effect_in_doubt_are_troubled() -> None:
+    run, other = make.run("a"), make.run("b")
+    effect(run, Status.IN_DOUBT)
+    effect(other)
+    assert list(STORY.troubled()) == [run.pk]

@@ -1,0 +1,277 @@
+"""The list of runs, starting one, the workers: what they answer, to whom."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.urls import reverse
+
+from audit.models import Entry
+from runs import registry
+from runs.models import Run
+from runs.status import Park, Status
+from tests.support import standing as make
+from tests.support.people import person
+
+pytestmark = pytest.mark.django_db
+AGENTS = [
+    {
+        "name": "refund_desk",
+        "label": "Refund desk",
+        "graph": "x.y",
+        "version": "1.0",
+        "title": "Refund order {order_id}",
+        "input_schema": {
+            "type": "object",
+            "required": ["order_id"],
+            "properties": {"order_id": {"type": "string", "examples": ["10382"]}},
+        },
+    },
+    {"name": "triage", "label": "Triage", "graph": "x.y", "version": "2.1"},
+]
+
+
+@pytest.fixture(autouse=True)
+def agents(settings) -> None:
+    settings.RUNS_AGENTS = AGENTS
+    registry.declarations.cache_clear()
+
+
+@pytest.fixture
+def ada(client):
+    user = person("Ada", last_name="Marsh")
+    client.force_login(user)
+    return user
+
+
+def fragment(client, url: str):
+    return client.get(url, headers={"HX-Request": "true"})
+
+
+# --- who may --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["list", "workers", "new"])
+def test_who_may_not_see_runs_is_told_who_can_change_that(client, name) -> None:
+    client.force_login(person("Dee"))
+    response = client.get(reverse(f"runs:{name}"))
+    assert response.status_code == 403
+    assert b"runs." in response.content
+
+
+@pytest.mark.parametrize("name", ["Ben", "Cy"])
+def test_approvers_and_auditors_read_but_do_not_start(client, name) -> None:
+    client.force_login(person(name))
+    response = client.get("/runs/")
+    assert response.status_code == 200
+    assert b"Start a run" not in response.content
+    assert client.get("/runs/new/").status_code == 403
+
+
+# --- the list -------------------------------------------------------------------------------------
+
+
+def test_every_run_is_listed_with_its_reason(client, ada) -> None:
+    make.stuck("Close tickets")
+    make.run("Refund", status=Status.FAILED, error_class="Timeout", error="no answer")
+    page = client.get("/runs/").content.decode()
+    assert "Close tickets" in page
+    assert "lease ended" in page
+    assert "Timeout: no answer" in page
+
+
+def test_every_filter_is_in_the_address_and_shown_in_the_form(client, ada) -> None:
+    make.run("hers", by=ada)
+    make.run("other", agent="triage")
+    response = client.get("/runs/?status=queued&agent=refund_desk&q=h&since=24h&owner=me")
+    assert [row.run.title for row in response.context["rows"]] == ["hers"]
+    form = response.context["form"]
+    assert {name: form[name].value() for name in ("status", "agent", "q", "since", "owner")} == {
+        "status": "queued",
+        "agent": "refund_desk",
+        "q": "h",
+        "since": "24h",
+        "owner": "me",
+    }
+
+
+def test_a_filter_that_does_not_exist_is_said_not_ignored(client, ada) -> None:
+    response = client.get("/runs/?status=asleep")
+    assert response.status_code == 200
+    assert b"is not one of the available choices" in response.content
+
+
+def test_somebody_elses_runs_are_found_by_their_owner(client, ada) -> None:
+    ben = person("Ben")
+    make.run("his", by=ben)
+    make.run("hers", by=ada)
+    response = client.get(f"/runs/?owner={ben.pk}")
+    assert [row.run.title for row in response.context["rows"]] == ["his"]
+    assert ben.label.encode() in response.content
+
+
+def test_an_agent_that_is_no_longer_declared_can_still_be_filtered(client, ada) -> None:
+    make.run("old", agent="retired")
+    response = client.get("/runs/?agent=retired")
+    assert [row.run.title for row in response.context["rows"]] == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "No runs yet"),
+        ("?q=nothing", "No run for these filters"),
+        ("?attention=1", "Nothing needs attention"),
+    ],
+)
+def test_an_empty_list_says_what_that_means(client, ada, query, said) -> None:
+    assert said in client.get(f"/runs/{query}").content.decode()
+
+
+def test_chips_count_and_filter_and_take_the_filter_away(client, ada) -> None:
+    make.stuck()
+    make.run()
+    chips = {chip.state.value: chip for chip in client.get("/runs/?q=x").context["chips"]}
+    assert chips["attention"].label == "1 needs attention"
+    assert chips["queued"].url == "?q=x&status=queued"
+    (on,) = [chip for chip in client.get("/runs/?status=queued").context["chips"] if chip.on]
+    assert (on.state.value, on.url) == ("queued", "?")
+
+
+def test_pages_lead_to_each_other_and_keep_the_filters(client, ada, monkeypatch) -> None:
+    for number in range(60):
+        make.run(f"run {number}", created_at=make.ago(minutes=number))
+    first = client.get("/runs/?status=queued")
+    assert len(first.context["rows"]) == 50
+    older = client.get(f"/runs/{first.context['older']}")
+    assert len(older.context["rows"]) == 10
+    assert "status=queued" in older.context["newer"]
+    back = client.get(f"/runs/{older.context['newer']}")
+    assert [r.run.pk for r in back.context["rows"]] == [r.run.pk for r in first.context["rows"]]
+
+
+def test_a_poll_answers_with_the_list_alone(client, ada) -> None:
+    make.run("Refund")
+    response = fragment(client, "/runs/")
+    assert b"<html" not in response.content
+    assert b"Refund" in response.content
+    assert "HX-Request" in response.headers["Vary"]
+
+
+def test_a_poll_counts_new_runs_and_does_not_move_the_list(client, ada) -> None:
+    make.run("first", created_at=make.ago(minutes=2))
+    live_url = client.get("/runs/").context["live_url"]
+    make.run("second", created_at=make.ago(minutes=1))
+    response = fragment(client, live_url)
+    assert [row.run.title for row in response.context["rows"]] == ["first"]
+    assert re.search(rb"1 new: show", response.content)
+    shown = client.get(f"/runs/{response.context['fresh_url']}")
+    assert [row.run.title for row in shown.context["rows"]] == ["second", "first"]
+
+
+def test_an_unchanged_poll_is_answered_without_a_body(client, ada) -> None:
+    make.run("Refund", status=Status.SUCCEEDED, created_at=make.ago(days=3))
+    first = fragment(client, "/runs/")
+    again = client.get(
+        "/runs/", headers={"HX-Request": "true", "If-None-Match": first.headers["ETag"]}
+    )
+    assert again.status_code == 304
+
+
+def test_text_of_strangers_is_escaped(client, ada) -> None:
+    make.run("<script>x</script>", starter="<b>api</b>")
+    page = client.get("/runs/").content
+    assert b"<script>x" not in page
+
+
+# --- starting one ---------------------------------------------------------------------------------
+
+
+def start(client, agent: str = "refund_desk", **sent: str):
+    return client.post(f"/runs/new/?agent={agent}", {"given": "{}", "token": "form"} | sent)
+
+
+def test_the_form_starts_from_an_example_of_the_agents_input(client, ada) -> None:
+    page = client.get("/runs/new/")
+    assert json.loads(page.context["form"]["given"].value()) == {"order_id": "10382"}
+    assert client.get("/runs/new/?agent=triage").context["agent"].name == "triage"
+
+
+def test_a_run_is_started_and_shown(client, ada) -> None:
+    response = start(client, given='{"order_id": "7"}', key="order-7")
+    run = Run.objects.get()
+    assert response.headers["Location"] == f"/runs/{run.pk}/"
+    assert (run.title, run.started_by, run.idempotency_key) == ("Refund order 7", ada, "order-7")
+
+
+def test_sending_the_form_twice_starts_one_run(client, ada) -> None:
+    first = start(client, given='{"order_id": "7"}')
+    again = start(client, given='{ "order_id": "7" }')
+    assert first.headers["Location"] == again.headers["Location"]
+    start(client, given='{"order_id": "8"}')
+    assert Run.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"given": "{order}"}, "This is not JSON"),
+        ({"given": '{"order_id": 7}'}, "input.order_id"),
+        ({"given": '{"order_id": "7"}', "key": "k" * 300}, "255"),
+        ({"given": ""}, "required"),
+    ],
+)
+def test_what_cannot_be_used_is_said_beside_it_and_kept(client, ada, sent, said) -> None:
+    response = start(client, **sent)
+    assert response.status_code == 422
+    page = response.content.decode()
+    assert said in page
+    assert response.context["form"]["given"].value() == sent["given"]
+    assert not Run.objects.exists()
+
+
+def test_a_key_that_started_another_run_is_refused_beside_the_key(client, ada) -> None:
+    start(client, given='{"order_id": "7"}', key="k")
+    response = start(client, given='{"order_id": "8"}', key="k")
+    assert response.status_code == 409
+    assert response.context["form"].errors["key"]
+
+
+def test_without_any_agent_the_page_says_where_to_add_one(client, ada, settings) -> None:
+    settings.RUNS_AGENTS = []
+    registry.declarations.cache_clear()
+    assert b"RUNS_AGENTS" in client.get("/runs/new/").content
+
+
+def test_who_may_not_start_is_refused_and_it_is_recorded_nowhere_as_done(client) -> None:
+    client.force_login(person("Ben"))
+    assert start(client, given='{"order_id": "7"}').status_code == 403
+    assert not Run.objects.exists()
+    assert not Entry.objects.filter(verb="run.started").exists()
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+def test_the_workers_page_lists_what_stands_still_with_the_way_out(client, ada) -> None:
+    run = make.stuck("Close tickets")
+    make.running("Digest")
+    make.parked(Park.DEADLINE, "Parked")
+    page = client.get("/workers/").content.decode()
+    assert reverse("runs:resume", args=[run.pk]) in page
+    assert "Digest" in page
+    assert "Parked" not in page
+
+
+def test_who_may_not_resume_sees_no_way_to(client) -> None:
+    client.force_login(person("Cy"))
+    make.stuck()
+    assert b"/resume/" not in client.get("/workers/").content
+
+
+def test_without_workers_the_page_says_how_to_start_one(client, ada) -> None:
+    page = client.get("/workers/").content.decode()
+    assert "No worker is running" in page
+    assert "Nobody drives a run right now" in page
