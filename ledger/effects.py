@@ -73,7 +73,7 @@ def told(standing: Standing) -> Json:
             raise errors.ResultNotKept(standing.error, reference=standing.reference)
         return standing.result
     raise errors.EffectFailed(
-        f"{standing.tool} was refused for certain; nothing happened outside. {standing.error}",
+        f"{standing.tool} failed for certain, nothing happened outside: {standing.error}",
         tool=standing.tool,
         reason=standing.error,
         http_status=standing.http_status,
@@ -192,17 +192,21 @@ def _late(token: UUID, end: End) -> None:
 def _rest(intent: Intent, rest: reserve.Rest) -> Steps[None]:
     """Wait here if it is short, else give the run back. Raises LookAgainLater, LeaseGone."""
     mine, until = intent.authority, time.monotonic() + rest.seconds
-    here = rest.in_place and rest.seconds <= PATIENCE
+    if not rest.in_place or rest.seconds > PATIENCE:
+        raise _later(intent, rest, rest.seconds)
     while (left := until - time.monotonic()) > 0:
         if not mine.may_start():
             raise errors.LeaseGone
-        if not here or mine.cancelled.is_set() or mine.draining.is_set():
-            raise errors.LookAgainLater(
-                f"{intent.tool_name}: too early to call or to ask again, in {left:.0f} s."
-                f" {rest.why}".rstrip(),
-                retry_after=left,
-            )
+        if mine.cancelled.is_set() or mine.draining.is_set():
+            raise _later(intent, rest, left)
         yield Pause(seconds=min(left, SLICE))
+
+
+def _later(intent: Intent, rest: reserve.Rest, seconds: float) -> errors.LookAgainLater:
+    return errors.LookAgainLater(
+        f"{intent.tool_name}: looked at again in {seconds:.0f} s. {rest.why}".rstrip(),
+        retry_after=max(seconds, 0.0),
+    )
 
 
 def _ask(intent: Intent, ask: reserve.Ask) -> Steps[None]:

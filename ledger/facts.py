@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import takewhile
 from typing import TypeVar
 from uuid import UUID
 
@@ -44,6 +45,8 @@ T = TypeVar("T")
 
 OPEN_ENDED = (status.Outcome.OPEN, status.Outcome.UNKNOWN)
 """Attempts that may have happened."""
+FOR_NOW = (status.Outcome.RETRYABLE, status.Outcome.ABSENT)
+"""Attempts that did not happen, though a further one may."""
 PATIENCE = 40.0
 """Seconds that a fact is tried to be recorded: longer than a frozen transaction may hold a lock."""
 LONGEST_TEXT = 4000
@@ -306,17 +309,14 @@ def rule_out(effect: Effect, *, upto: int, why: str, provider_key: str | None = 
 def conclude(effect: Effect, retry_after: float | None = None, *, failing: bool = True) -> bool:
     """If no call of this effect may have happened, say so. False if one may have.
 
-    The effect failed if it was refused for good, or if `LEDGER_TRIES` attempts in a row did not
-    happen; else it may be tried again.
+    The effect failed if it was refused for good, or if calls with LEDGER_TRIES keys in a row did
+    not happen; else it may be tried again.
     """
     attempts = list(effect.calls.order_by("-number"))
     if any(attempt.outcome in OPEN_ENDED for attempt in attempts):
         return False
-    last, row = attempts[0], 0
-    for attempt in attempts:
-        if attempt.outcome not in (status.Outcome.RETRYABLE, status.Outcome.ABSENT):
-            break
-        row += 1
+    in_vain = takewhile(lambda attempt: attempt.outcome in FOR_NOW, attempts)
+    last, row = attempts[0], len({attempt.provider_key for attempt in in_vain})
     was = effect.status
     spent = failing and row >= settings.LEDGER_TRIES
     if last.outcome == status.Outcome.REFUSED or spent:
@@ -383,15 +383,17 @@ def tell(
     actor: Actor | None = None,
 ) -> None:
     """Write the audit entry of a fact in its transaction, or after it if that does not work."""
-    write = partial(
-        trail.record,
-        verb,
-        actor=actor or Actor.system("ledger"),
-        target=("effect", str(effect.uid)),
-        run_id=effect.run_id,
-        reason=reason,
-        data={"key": effect.idempotency_key, "tool": effect.tool, **(data or {})},
-    )
+
+    def write() -> None:
+        trail.record(
+            verb,
+            actor=actor or Actor.system("ledger"),
+            target=("effect", str(effect.uid)),
+            run_id=effect.run_id,
+            reason=reason,
+            data={"key": effect.idempotency_key, "tool": effect.tool, **(data or {})},
+        )
+
     try:
         with transaction.atomic():
             write()

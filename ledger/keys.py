@@ -31,7 +31,7 @@ from ledger.registry import Tool
 from runs import authority
 from runs.authority import Authority
 
-LONGEST_NODE = 120
+LONGEST_NODE = 100
 LONGEST_PART = 64
 LONGEST_BUSINESS_KEY = 400
 PROVIDER_LIMIT = 255

@@ -45,7 +45,9 @@ def silent(intent: Intent, ask: Ask, why: str) -> None:
     """Record that there was no answer. Raises LeaseGone for a former driver."""
     with _fenced(intent) as effect:
         _note(effect, ask, status.Answer.SILENT, error=why)
-        asked = effect.looks.filter(attempt=ask.number, answer=status.Answer.SILENT).count()
+        asked = effect.looks.filter(
+            attempt=ask.number, answer=status.Answer.SILENT, counts=ask.quarantine <= 0
+        ).count()
         if _still_asked(effect, ask):
             _wait(effect, facts.backoff(asked))
 

@@ -385,7 +385,7 @@ class _Seen:
             same_again=_repeats(streak, tries),
             in_window=self._in_window(),
             can_ask=tool is not None and tool.lookup is not None,
-            asked=looks.exists(),
+            asked=looks.count(),
             silent=silent,
             tries=tries,
         )

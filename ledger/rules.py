@@ -48,10 +48,10 @@ class Found:
     in_window: bool = True
     """A call that starts now reaches a provider that still remembers its key."""
     can_ask: bool = False
-    asked: bool = False
-    """It was asked about since the last attempt."""
+    asked: int = 0
+    """Times it was asked about since the last attempt."""
     silent: int = 0
-    """Times it did not get an answer that counts, since the last attempt."""
+    """Of these, the times without an answer when one would have counted."""
     tries: int
 
 
@@ -93,16 +93,23 @@ def next_step(found: Found) -> Step:
         return Call(new_key=True)
     if found.last is status.Outcome.OPEN and found.mine and not found.overdue:
         return Attend()
-    in_place = found.streak < found.tries
-    if not found.unresolved:
-        if found.wait > 0:
-            return Rest(seconds=found.wait, in_place=in_place)
-        return Call(new_key=found.last is not None)
+    if found.unresolved:
+        return _resolve(found)
+    if found.wait > 0:
+        return Rest(seconds=found.wait, in_place=True)
+    return Call(new_key=found.last is not None)
+
+
+def _resolve(found: Found) -> Step:
+    """What may be done where the end of a call is not known."""
     if found.guard is Idempotency.LEDGER:
         return Doubt(reason=_unheard(found))
     calling = found.guard is Idempotency.PROVIDER and not _pointless(found)
-    if found.wait > 0 and (calling or found.asked):
+    in_place = found.streak < found.tries and found.asked < found.tries
+    if found.wait > 0 and (calling or found.asked > 0):
         return Rest(seconds=found.wait, in_place=in_place)
+    if calling and found.mine and not in_place:
+        return Rest(seconds=0.0, in_place=False)  # the next driver may try again
     if calling:
         return Call(new_key=False)
     if not found.can_ask:

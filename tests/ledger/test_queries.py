@@ -1,0 +1,155 @@
+"""What pages read of the ledger, the notes of progress, and the checks at start."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+import ledger
+from ledger import checks, errors, facts, queries
+from ledger.queries import Filters, Place
+from runs import authority
+from runs.models import Lease
+from tests.ledger.conftest import dying_at, effect_of, make_run, take_over
+from tests.ledger.provider import http, unheard
+
+
+@pytest.fixture
+def seven(t, driver):
+    for n in range(7):
+        driver(lambda n=n: t.ledger(order=str(n)))
+
+
+def orders(effects) -> list[str]:
+    return [effect.args["order"] for effect in effects]
+
+
+def test_pages_go_forward_and_back_by_key(seven):
+    first = queries.effects(Filters(), limit=3)
+    second = queries.effects(Filters(), after=Place.of(first[-1]), limit=3)
+    third = queries.effects(Filters(), after=Place.of(second[-1]), limit=3)
+    assert orders([*first, *second, *third]) == ["6", "5", "4", "3", "2", "1", "0"]
+    assert orders(queries.effects(Filters(), before=Place.of(second[0]), limit=3)) == orders(first)
+
+
+def test_filters(t, world, driver, run, seven):
+    world.says = [http(402)]
+    with pytest.raises(errors.EffectFailed):
+        driver(lambda: t.provider(order="x"))
+    other = make_run("other_desk")
+    take_over(other)(lambda: t.ledger(order="y"))
+
+    def found(**filters: object) -> int:
+        return len(queries.effects(Filters(**filters)))
+
+    assert found() == 9
+    assert found(status="failed") == 1
+    assert found(tool="t.provider") == 1
+    assert found(agent="other_desk") == 1
+    assert found(run_id=run.pk) == 8
+    assert found(text="re_3") == 1
+    assert found(text="PROVIDER") == 1
+    assert found(text=str(other.pk)) == 1
+    effect = effect_of(other)
+    assert found(text=str(effect.uid)) == found(text=effect.idempotency_key) == 1
+    assert found(text="nothing \x00") == 0
+    assert found(settled_by_hand=True) == 0
+    assert queries.counts()["sent"] == 8
+    assert queries.counts(Filters(run_id=run.pk)) == {
+        "pending": 0,
+        "sent": 7,
+        "confirmed": 0,
+        "failed": 1,
+        "in_doubt": 0,
+    }
+    assert queries.tools() == ["t.ledger", "t.provider"]
+
+
+def test_one_effect_with_everything_about_it(t, world, driver, run):
+    world.says = [unheard()]
+    with pytest.raises(errors.LookAgainLater):
+        driver(lambda: t.lookup(order="7"))
+    detail = queries.effect(effect_of(run).uid)
+    assert [call.outcome for call in detail.calls] == ["unknown"]
+    assert [look.answer for look in detail.looks] == ["absent"]
+    assert (detail.incidents, detail.calling, detail.holder_lives) == ([], False, True)
+    assert (detail.state.value, detail.may_be_settled) == ("pending", False)
+    take_over(run)
+    assert not queries.effect(effect_of(run).uid).holder_lives
+    with pytest.raises(errors.NoSuchEffect):
+        queries.effect(uuid4())
+
+
+def test_a_call_under_way_is_shown(t, driver, run):
+    with dying_at("effect.called"):
+        driver(lambda: t.ledger(order="7"))
+    assert queries.effect(effect_of(run).uid).state.value == "calling"
+    assert [effect.calling for effect in queries.effects(Filters())] == [True]
+
+
+def test_doubts_and_incidents_are_counted(t, world, driver, run):
+    assert (queries.in_doubt(), list(queries.incidents())) == (0, [])
+    world.says = [unheard()]
+    with pytest.raises(errors.EffectInDoubt):
+        driver(lambda: t.ledger(order="7"))
+    assert queries.in_doubt() == 1
+    with pytest.raises(errors.EffectConflict):
+        driver(lambda: t.ledger(order="8", key=effect_of(run).idempotency_key))
+    assert [each.kind for each in queries.incidents()] == ["conflict"]
+    assert not queries.incidents(kinds=("duplicate",)).exists()
+
+
+# --- progress ------------------------------------------------------------------------------------
+
+
+def test_progress_is_noted_on_the_lease(driver, run):
+    driver(lambda: ledger.progress("page 3 of 9"))
+    lease = Lease.objects.get(pk=run.pk)
+    assert lease.progress_note == "page 3 of 9"
+    assert abs((facts.clock() - lease.progress_at).total_seconds()) < 5
+    driver(lambda: ledger.progress("x" * 1000 + "\x00"))
+    assert len(Lease.objects.get(pk=run.pk).progress_note) == 300
+
+
+def test_progress_of_a_former_driver_is_refused(driver, run):
+    take_over(run)
+    with pytest.raises(errors.LeaseGone):
+        driver(lambda: ledger.progress("still here"))
+    assert Lease.objects.get(pk=run.pk).progress_note == ""
+    with pytest.raises(errors.NoAuthority):
+        ledger.progress("nobody")
+    assert authority.current() is None
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def test_the_settings_of_the_tests_are_fit(settings):
+    assert checks.settings_fit() == []
+    assert checks.permits_fit() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code"),
+    [
+        ("LEDGER_CALL_TIMEOUT", 0, "E001"),
+        ("LEDGER_TRIES", 0, "E002"),
+        ("LEDGER_BACKOFF", 0, "E003"),
+        ("LEDGER_RESULT_LIMIT", 10, "E004"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(settings, name, value, code):
+    from_now = type(getattr(settings, name))
+    setattr(settings, name, from_now(value))
+    found = checks.settings_fit()
+    assert [problem.id for problem in found] == [f"ledger.{code}"]
+    assert name in found[0].msg
+
+
+@pytest.mark.parametrize(
+    ("named", "code"), [("no.such.Module", "E005"), ("datetime.timedelta", "E006")]
+)
+def test_a_port_that_cannot_work_is_named(settings, named, code):
+    settings.LEDGER_PERMITS = named
+    assert [problem.id for problem in checks.permits_fit()] == [f"ledger.{code}"]
