@@ -113,17 +113,13 @@ def label_of(state: State, gate: Gate) -> str:
     """`state` in words: who is waited for, where somebody is."""
     if state.value != Status.PENDING:
         return state.label
-    return f"{state.label} for {' and '.join(sorted(gate.groups)).capitalize()}"
+    groups = " and ".join(sorted(gate.groups))
+    return f"{state.label} for {groups[:1].upper()}{groups[1:]}"
 
 
 def _closed_since(user: User, moment: datetime, *, mine: bool) -> list[Row]:
-    rows = queries.decided(user, limit=queries.MOST)
-    since = [
-        row
-        for row in rows
-        if row.request.closed_at is not None
-        and row.request.created_at <= moment <= row.request.closed_at
-    ]
+    closed = queries.decided(user, since=moment, limit=queries.MOST)
+    since = [row for row in closed if row.request.created_at <= moment]
     if not mine:
         return since
     groups = set(user.groups.values_list("name", flat=True))

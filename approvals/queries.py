@@ -154,10 +154,19 @@ def pending(user: User) -> list[Row]:
 
 
 def decided(
-    user: User, *, before: tuple[datetime, UUID] | None = None, limit: int = PAGE
+    user: User,
+    *,
+    before: tuple[datetime, UUID] | None = None,
+    since: datetime | None = None,
+    limit: int = PAGE,
 ) -> list[Row]:
-    """Closed requests, newest first; `before` is the (closed_at, id) of the last one seen."""
+    """Closed requests, newest first; `before` is the (closed_at, id) of the last one seen.
+
+    `since`: only those closed since then.
+    """
     found = _with_run(visible_to(user).exclude(status=Status.PENDING))
+    if since is not None:
+        found = found.filter(closed_at__gte=since)
     if before is not None:
         at, pk = before
         found = found.filter(Q(closed_at__lt=at) | Q(closed_at=at, pk__lt=pk))
