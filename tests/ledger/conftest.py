@@ -71,6 +71,7 @@ def database(no_flush: None, transactional_db: None) -> Iterator[None]:
     """Real transactions, and afterwards only what was made is taken away."""
     yield
     tables = set(connection.introspection.django_table_names(only_existing=True)) - KEPT
+    tables |= {"checkpoints", "checkpoint_blobs", "checkpoint_writes"}
     with transaction.atomic(), connection.cursor() as cursor:
         for table in flush.GROWS:
             cursor.execute(flush.unlock(table))
@@ -101,6 +102,14 @@ def quick(settings, database: None, monkeypatch) -> Iterator[None]:
     monkeypatch.setattr(keys, "_step", step)
     yield
     killpoints.install(None)
+
+
+@pytest.fixture
+def real_steps() -> Iterator[None]:
+    """Keys are taken from the graph that runs, not from `Driver.__call__`."""
+    token = STEP.set("real")
+    yield
+    STEP.reset(token)
 
 
 @pytest.fixture(autouse=True)

@@ -22,8 +22,10 @@ from ledger import errors
 from ledger.models import Effect, Idempotency
 from ledger.tools import effect
 from runs import authority
-from tests.ledger.conftest import STEP, Driver, effect_of, take_over
+from tests.ledger.conftest import Driver, effect_of, take_over
 from tests.ledger.provider import Provider, unheard
+
+pytestmark = pytest.mark.usefixtures("real_steps")
 
 
 class State(TypedDict, total=False):
@@ -33,13 +35,6 @@ class State(TypedDict, total=False):
 
 class Crash(Exception):
     """The node fails after its effects."""
-
-
-@pytest.fixture(autouse=True)
-def real_steps():
-    token = STEP.set("real")
-    yield
-    STEP.reset(token)
 
 
 @pytest.fixture
