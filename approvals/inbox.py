@@ -33,7 +33,7 @@ OVERDUE = State(
     label="Deadline passed",
     tone="warn",
     icon="hourglass",
-    sentence="The time for deciding is over; the request expires at the next sweep.",
+    sentence="The time for deciding is over; the request expires in a moment.",
 )
 
 

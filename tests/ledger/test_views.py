@@ -179,7 +179,7 @@ def test_the_page_of_an_effect_tells_everything_about_it(as_ada):
         "The provider deduplicates by key",
         "HTTP 429",
         "Too many requests",
-        "w2@host:9 4",
+        "w2@host:9 fence 4",
         "HTTP 201 re_2",
         "too early to believe a no",
         one.idempotency_key,

@@ -1,0 +1,158 @@
+"""Pages on which a person acts on the ledger: settling by hand, emergency stops.
+
+GET shows what is known, POST acts. They work without a script and keep what was typed.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts import actors, proof
+from accounts import errors as people
+from accounts.actors import Actor
+from ledger import errors, queries, shown, stops, suspect
+from ledger import settle as settling
+from ledger.forms import LiftForm, SettleForm, StopForm
+from ledger.models import Stop
+from ledger.queries import Detail
+from runs import registry, web
+
+SEE = "ledger.view_effect"
+MOST_LIFTED = 20
+
+
+# --- settling -------------------------------------------------------------------------------------
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def settle(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Say by hand how an effect in doubt ended."""
+    web.reader(request, settling.PERMISSION)
+    detail = queries.effect(uid)
+    if request.method != "POST":
+        kept = proof.kept(request)
+        form = SettleForm(effect=detail.effect, initial=kept or {})
+        return _settle_page(request, detail, form, confirmed=kept is not None)
+    form = SettleForm(request.POST, effect=detail.effect)
+    if not form.is_valid():
+        return _settle_page(request, detail, form, code=422)
+    sent = form.cleaned_data
+    try:
+        settling.settle(
+            uid,
+            sent["verdict"],
+            actor=Actor.of(request),
+            reason=sent["reason"],
+            reference=sent["reference"],
+        )
+    except people.ReauthenticationNeeded:
+        return proof.ask(request, {name: sent[name] for name in ("reason", "reference")})
+    except errors.LedgerError as refusal:
+        form.add_error(None, str(refusal))
+        return _settle_page(request, queries.effect(uid), form, code=refusal.http_status)
+    proof.forget(request)
+    messages.success(request, DONE[sent["verdict"]])
+    return HttpResponseRedirect(reverse("ledger:effect", args=[uid]))
+
+
+DONE = {
+    "happened": "Settled: it happened. The run goes on with the reference you gave.",
+    "did_not_happen": "Settled: it did not happen. The run may make one more attempt.",
+}
+
+
+def _settle_page(
+    request: HttpRequest,
+    detail: Detail,
+    form: SettleForm,
+    *,
+    confirmed: bool = False,
+    code: int = 200,
+) -> HttpResponse:
+    context = {
+        "detail": detail,
+        "effect": detail.effect,
+        "state": shown.state_of(detail.effect),
+        "suspect": suspect.of(detail),
+        "looks": [shown.Asked.of(each) for each in detail.looks],
+        "preview": shown.preview(detail.effect.args),
+        "form": form,
+        "confirmed": confirmed,
+        "proof": not actors.fresh(Actor.of(request), settling.FRESH),
+        "verb": "Settle",
+        "keep": "Leave it in doubt",
+        "keep_url": reverse("ledger:effect", args=[detail.effect.uid]),
+    }
+    return render(request, "ledger/settle.html", context, status=code)
+
+
+# --- emergency stops ------------------------------------------------------------------------------
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def emergency_stops(request: HttpRequest) -> HttpResponse:
+    """What is stopped, and stopping more."""
+    user = web.reader(request, SEE)
+    form = StopForm(request.POST) if request.method == "POST" else StopForm()
+    code = 200
+    if request.method == "POST":
+        code = 422
+        if form.is_valid():
+            sent = form.cleaned_data
+            try:
+                stops.set(
+                    sent["scope"], sent["name"], actor=Actor.of(request), reason=sent["reason"]
+                )
+            except errors.LedgerError as refusal:
+                form.add_error(None, str(refusal))
+                code = refusal.http_status
+            else:
+                messages.success(request, "The stop is on. No call is started under it.")
+                return HttpResponseRedirect(reverse("ledger:stops"))
+    lifted = Stop.objects.filter(lifted_at__isnull=False).order_by("-lifted_at")[:MOST_LIFTED]
+    context = {
+        "on": stops.on(),
+        "lifted": lifted,
+        "form": form,
+        "may_stop": user.has_perm(stops.PERMISSION),
+        "names": sorted({*queries.tools(), *registry.declarations()}),
+    }
+    return render(request, "ledger/stops.html", context, status=code)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def lift(request: HttpRequest, stop_id: int) -> HttpResponse:
+    """Switch a stop off."""
+    web.reader(request, stops.PERMISSION)
+    stop = get_object_or_404(Stop, pk=stop_id)
+    form = LiftForm(request.POST or None)
+    code = 200
+    if request.method == "POST":
+        code = 422
+        if form.is_valid():
+            try:
+                stops.lift(stop_id, actor=Actor.of(request), reason=form.cleaned_data["reason"])
+            except errors.LedgerError as refusal:
+                form.add_error(None, str(refusal))
+                code = refusal.http_status
+            else:
+                messages.success(request, "The stop is lifted. Runs parked for it go on.")
+                return HttpResponseRedirect(reverse("ledger:stops"))
+    context = {
+        "stop": stop,
+        "form": form,
+        "verb": "Lift the stop",
+        "keep": "Keep it on",
+        "keep_url": reverse("ledger:stops"),
+    }
+    return render(request, "ledger/lift.html", context, status=code)

@@ -1,0 +1,71 @@
+"""Effects as several pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from ledger import status
+from ledger.models import Effect, EffectAttempt, Look
+from runs import masking
+from runs.status import State
+
+PREVIEW = 3
+"""Arguments that a line shows of an effect."""
+LONGEST = 40
+"""Characters of each."""
+
+
+def state_of(effect: Effect) -> State:
+    """The stored state; with a hand where a person said so."""
+    state = status.STATES[effect.status]
+    if not effect.settled_by or effect.status not in status.DONE:
+        return state
+    return replace(
+        state, icon="hand", sentence=f"Settled by {effect.settled_by}: {effect.settle_reason}"
+    )
+
+
+def preview(args: object) -> str:
+    """The first arguments on one line, what is sensitive hidden."""
+    shown = masking.mask(args).value
+    if not isinstance(shown, Mapping):
+        return ""
+    plain = [
+        f"{name} {_cut(str(value))}"
+        for name, value in shown.items()
+        if isinstance(value, str | int | float)
+    ]
+    return " · ".join(plain[:PREVIEW])
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One row of the table of calls."""
+
+    call: EffectAttempt
+    state: State
+    took: timedelta | None
+
+    @classmethod
+    def of(cls, call: EffectAttempt) -> Call:
+        took = call.ended_at - call.started_at if call.ended_at else None
+        return cls(call=call, state=status.OUTCOMES[call.outcome], took=took)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One row of the table of look-ups."""
+
+    look: Look
+    state: State
+
+    @classmethod
+    def of(cls, look: Look) -> Asked:
+        return cls(look=look, state=status.ANSWERS[look.answer])
