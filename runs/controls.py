@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from accounts import actors
 from accounts import errors as people
 from accounts.actors import Actor
-from audit import trail
+from audit import canonical, trail
 from runs import dispatch, errors, leases, status
 from runs.models import Intervention, Lease, Run
 
@@ -38,7 +38,7 @@ def cancel(run_id: UUID, *, actor: Actor, reason: str) -> Run:
             _update(
                 run,
                 cancel_asked_at=Now(),
-                cancel_reason=reason,
+                cancel_reason=canonical.text(reason),
                 cancelled_by=actor.label,
             )
 
@@ -150,6 +150,7 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
     act: Callable[[Run], None],
     fresh: bool = False,
 ) -> Run:
+    reason = canonical.text(reason)
     try:
         with transaction.atomic():
             user = actors.require(actor, permission)
@@ -172,7 +173,14 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
             )
             dispatch.ring(run_id, cause=kind.label.lower())
     except (people.AccountsError, errors.RunsError) as refusal:
-        trail.record_refused(verb, actor=actor, target=("run", str(run_id)), reason=str(refusal))
+        trail.record_refused(
+            f"run.{kind}_refused",
+            actor=actor,
+            target=("run", str(run_id)),
+            run_id=run_id,
+            reason=str(refusal),
+            data={"given": reason},
+        )
         raise
     return Run.objects.get(pk=run_id)
 

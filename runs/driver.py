@@ -96,6 +96,7 @@ class _Drive:
     control: RunControl
     agent: graphs.Agent | None = None
     unfit: str = ""
+    unreadable: str = ""
     failure: moves.Failure | None = None
     first_look: leases.Look | None = None
     saved: bool = False
@@ -151,17 +152,33 @@ class _Drive:
         return look
 
     def _head(self) -> Head | None:
-        if self.agent is None or not self.agent.declared.fits(self.taken.version):
+        """Where the run stands; None if this worker cannot read it."""
+        if self.agent is None or self._fit() is not moves.Fit.FITS:
             return None
-        if not self.saved:
-            return heads.ABSENT  # every fenced write notes progress on the lease: there was none
-        reader = savers.Reader(checkpoints.pool())
-        graph = self.agent.graph.copy(update={"checkpointer": reader})
-        head = heads.read(graph, self._config())
-        if self.taken.lost_fence is not None:
-            history.note_lost(self.run_id, self.taken.lost_fence, head.mark)
+        lost = self.taken.lost_fence
+        if lost is not None and history.unseen(self.run_id) >= settings.RUNS_CRASH_LIMIT:
+            return None
+        # Every checkpoint notes its progress on the lease; without any there is nothing to read.
+        head = self._read(self.agent) if self.saved else heads.ABSENT
+        if head is not None and lost is not None:
+            history.note_lost(self.run_id, lost, head.mark)
             self.taken = replace(self.taken, lost_fence=None)
         return head
+
+    def _read(self, agent: graphs.Agent) -> Head | None:
+        reader = savers.Reader(checkpoints.pool())
+        graph = agent.graph.copy(update={"checkpointer": reader})
+        killpoints.reach("driver.before_read", self.run_id)
+        try:
+            return heads.read(graph, self._config())
+        except Exception as exc:
+            failure = failures.classify(exc, agent.declared)
+            if failure.transient:
+                raise
+            logger.exception("run %s: its saved state cannot be read", self.run_id)
+            why = f"{failure.error_class}: {failure.error}"
+            self.unreadable = f"the saved state cannot be read: {why}"
+            return None
 
     def _facts(self, look: leases.Look, head: Head | None) -> moves.Facts:
         answers = ports.Answers()
@@ -184,19 +201,19 @@ class _Drive:
             fit=fit,
             right_worker=(
                 ""
-                if fit is moves.Fit.FITS
+                if fit is moves.Fit.FITS or self.unreadable
                 else workers.offering(self.taken.agent, self.taken.version)
             ),
             failure=self._failure(past),
             retrying=past.retrying,
             crash_loop=past.lost >= settings.RUNS_CRASH_LIMIT,
-            why_unfit=self.unfit,
+            why_unfit=self.unfit or self.unreadable,
         )
 
     def _fit(self) -> moves.Fit:
         if self.agent is None:
             return moves.Fit.UNKNOWN
-        fits = self.agent.declared.fits(self.taken.version)
+        fits = self.agent.declared.fits(self.taken.version) and not self.unreadable
         return moves.Fit.FITS if fits else moves.Fit.OTHER
 
     def _failure(self, past: history.History) -> moves.Failure | None:
@@ -229,9 +246,15 @@ class _Drive:
         except UnknownInterruptError as exc:
             logger.info("run %s: the question has changed meanwhile: %s", self.run_id, exc)
         except Exception as exc:
-            self._note_failure(exc)
+            self._note_failure(exc, head)
             return
-        self._note_progress(head)
+        if not self._progresses(head):
+            self.failure = moves.Failure(
+                error_class="NoProgress",
+                error="The graph returns without doing anything at this step.",
+                transient=False,
+                tries_left=False,
+            )
 
     def _given(self, move: moves.Move) -> Any:
         match move:
@@ -262,29 +285,23 @@ class _Drive:
         graph = self.agent.graph.copy(update={"checkpointer": saver})
         await graph.ainvoke(given, self._config(), durability="sync", control=self.control)
 
-    def _note_failure(self, exc: Exception) -> None:
+    def _note_failure(self, exc: Exception, before: Head | None) -> None:
         if self.agent is None:
             raise exc
         failure = failures.classify(exc, self.agent.declared)
         level = logging.INFO if failure.park or failure.free else logging.WARNING
         logger.log(level, "run %s: %s: %s", self.run_id, failure.error_class, failure.error)
-        if (
-            failure.park is not status.Park.EFFECT_IN_DOUBT
-        ):  # that is a fact of the ledger's, read anew
+        doubt = failure.park is status.Park.EFFECT_IN_DOUBT
+        # Doubt is a fact of the ledger's and is read there anew; it may be settled by now.
+        if not (doubt and self._progresses(before)):
             self.failure = failure
 
-    def _note_progress(self, before: Head | None) -> None:
-        """Fail a run whose graph keeps returning without having changed anything."""
+    def _progresses(self, before: Head | None) -> bool:
+        """Whether the calls of the graph still change something; `before`: the head of this one."""
         signature = _signature(before) if before else ()
         self.unchanged = self.unchanged + 1 if signature == self.signature else 0
         self.signature = signature
-        if self.unchanged >= NO_PROGRESS:
-            self.failure = moves.Failure(
-                error_class="NoProgress",
-                error="The graph returns without doing anything at this step.",
-                transient=False,
-                tries_left=False,
-            )
+        return self.unchanged < NO_PROGRESS
 
     def _ask_again(self) -> None:
         """Cut the answers that LangGraph holds, then give up the decisions they came from.
@@ -373,6 +390,10 @@ class _Ending:
         return self._give_back(status.Outcome.DRAINED, detail=why)
 
     def _retry_later(self, failure: moves.Failure) -> status.Outcome:
+        if self.drive.failure is None and self.drive.taken.due_at is not None:
+            # The error is an earlier attempt's, and something woke the run before its retry is due.
+            self._rest(status=status.Status.QUEUED, due_at=self.drive.taken.due_at)
+            return self._give_back(status.Outcome.RELEASED, detail="its retry is not due yet")
         agent = self.drive.agent
         mark = self.head.mark if self.head else ""
         past = history.EMPTY

@@ -58,5 +58,15 @@ class ReasonMissing(RunsError):
     http_status = 422
 
 
+class StateNotStorable(RunsError):
+    """The state of the agent holds what the database cannot store."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"A value of the agent's state cannot be stored: {' '.join(why.split())}"
+            " Have the agent clean it, or keep it inside a list or an object."
+        )
+
+
 class SaverNotReady(RunsError):
     """The checkpoint tables are missing or of another version. Run `manage.py migrate`."""

@@ -38,15 +38,15 @@ PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 def classify(exc: BaseException, declared: Declaration) -> Failure:
     """The failure that `exc` stands for. `tries_left` is for the driver to say."""
     retry_after = getattr(exc, "retry_after", None)
-    stopped = isinstance(exc, StopRun)
+    stopped = exc if isinstance(exc, StopRun) else None
     return Failure(
         error_class=type(exc).__name__,
         error=_text(exc),
         transient=_transient(exc, declared),
         tries_left=True,
-        park=exc.park if isinstance(exc, StopRun) else None,
+        park=stopped.park if stopped else None,
         retry_after=float(retry_after) if isinstance(retry_after, int | float) else None,
-        free=bool(getattr(exc, "free", stopped and retry_after is not None)),
+        free=bool(getattr(exc, "free", stopped is not None and stopped.park is None)),
     )
 
 

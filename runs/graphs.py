@@ -15,6 +15,7 @@ from typing import Any
 from django.utils.module_loading import import_string
 from langgraph.channels import DeltaChannel
 from langgraph.pregel import Pregel
+from langgraph.pregel.protocol import PregelProtocol
 from langgraph.pregel.remote import RemoteGraph
 
 from runs import errors, registry
@@ -36,7 +37,7 @@ def load(name: str) -> Agent:
     declared = registry.declaration(name)
     try:
         graph = import_string(declared.graph)
-    except ImportError as exc:
+    except Exception as exc:  # an agent's module runs here
         raise errors.UnfitGraph(f"{name}: cannot import {declared.graph}: {exc}") from exc
     refuse_unfit(name, graph)
     is_async = _is_async(graph) if declared.run_async is None else declared.run_async
@@ -56,6 +57,8 @@ def refuse_unfit(name: str, graph: object) -> None:
             " Compile the StateGraph, or use @entrypoint."
         )
     for path, level in _graphs(name, graph):
+        if isinstance(level, RemoteGraph):
+            raise errors.UnfitGraph(f"{path}: a RemoteGraph cannot be fenced.")
         if level.interrupt_before_nodes or level.interrupt_after_nodes:
             raise errors.UnfitGraph(
                 f"{path}: a static breakpoint (interrupt_before or interrupt_after) passes on any"
@@ -66,8 +69,6 @@ def refuse_unfit(name: str, graph: object) -> None:
                 f"{path}: a subgraph compiled with checkpointer=False cannot be driven durably."
                 " Leave the argument out."
             )
-        if isinstance(level, RemoteGraph):
-            raise errors.UnfitGraph(f"{path}: a RemoteGraph cannot be fenced.")
         deltas = [key for key, c in level.channels.items() if isinstance(c, DeltaChannel)]
         if deltas:
             raise errors.UnfitGraph(
@@ -76,10 +77,27 @@ def refuse_unfit(name: str, graph: object) -> None:
             )
 
 
-def _graphs(path: str, graph: Any) -> Iterator[tuple[str, Any]]:
+def _graphs(path: str, graph: Any, above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """The graph and every graph inside it, each with its path. What is remote is not entered."""
     yield path, graph
-    for name, child in graph.get_subgraphs():
-        yield f"{path}/{name}", child
+    if isinstance(graph, Pregel) and id(graph) not in above:
+        for name, node in graph.nodes.items():
+            for child in _children(node.bound):
+                yield from _graphs(f"{path}/{name}", child, (*above, id(graph)))
+
+
+def _children(bound: Any) -> Iterator[Any]:
+    """The graphs that a node is or calls. LangGraph's own list leaves out those without a saver."""
+    if isinstance(bound, PregelProtocol):
+        yield bound
+    for part in (*getattr(bound, "steps", ()), *getattr(bound, "deps", ())):
+        yield from _children(part)
+    for function in (getattr(bound, "func", None), getattr(bound, "afunc", None)):
+        if inspect.isfunction(function):
+            known = inspect.getclosurevars(function)
+            for value in (*known.nonlocals.values(), *known.globals.values()):
+                if isinstance(value, PregelProtocol):
+                    yield value
 
 
 def _is_async(graph: Pregel[Any, Any, Any, Any]) -> bool:

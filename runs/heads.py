@@ -71,7 +71,7 @@ class Head:
     @property
     def mark(self) -> str:
         """Names this head exactly: it changes whenever anything was saved."""
-        return f"{self.checkpoint_id}+{self.writes}" if self.exists else ""
+        return f"{self.checkpoint_id}+{self.writes}" if self.exists else "start"
 
     def consumed(self, askers: Iterable[Asker]) -> bool:
         """LangGraph already has the answer to this question: continue, do not send it again."""

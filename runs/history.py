@@ -1,12 +1,15 @@
 """What earlier attempts say about the head at which a run stands now.
 
-Errors and crashes count only at the very head at which they happened, and only if they are newer
-than the last time an operator forgave them.
+1. Errors and crashes count only at the very head at which they happened, and only if they are newer
+   than the last time an operator forgave them.
+2. A worker that was lost before anybody could read the head counts at every head: it may be the
+   reading that kills.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from uuid import UUID
 
 from django.conf import settings
@@ -43,15 +46,10 @@ def at(run_id: UUID, mark: str, *, declared: Declaration) -> History:
     attempts = Attempt.objects.filter(run_id=run_id).exclude(outcome__in=SILENT).order_by("-fence")
     here = []
     for attempt in attempts[:LOOK_BACK]:
-        if attempt.head != mark:
+        if attempt.head != mark and not _unseen(attempt):
             break
         here.append(attempt)
     counted = [attempt for attempt in here if attempt.fence > run.forgiven_fence]
-    lost = 0
-    for attempt in counted:
-        if attempt.outcome != status.Outcome.LOST:
-            break
-        lost += 1
     failed = [attempt for attempt in counted if attempt.failure]
     errors = sum(not (attempt.failure or {})["free"] for attempt in failed)
     unanswered = bool(failed) and failed[0].fence > run.granted_fence
@@ -59,9 +57,27 @@ def at(run_id: UUID, mark: str, *, declared: Declaration) -> History:
     return History(
         failure=_failure(failed[0], tries_left=left) if unanswered else None,
         errors=errors,
-        lost=lost,
+        lost=_lost_in_a_row(counted),
         retrying=any(attempt.failure for attempt in here),
     )
+
+
+def unseen(run_id: UUID) -> int:
+    """How many workers in a row were lost before anybody had read where the run stands."""
+    forgiven = Run.objects.values_list("forgiven_fence", flat=True).get(pk=run_id)
+    newest = Attempt.objects.filter(run_id=run_id, fence__gt=forgiven).exclude(outcome__in=SILENT)
+    return sum(1 for _ in takewhile(_unseen, newest.order_by("-fence")[:LOOK_BACK]))
+
+
+def _unseen(attempt: Attempt) -> bool:
+    return attempt.outcome == status.Outcome.LOST and not attempt.head
+
+
+def _lost_in_a_row(newest_first: list[Attempt]) -> int:
+    """Being parked is no success: whatever wakes the run, the workers lost before still count."""
+    parked = status.Outcome.PARKED
+    seen = (each for each in newest_first if each.outcome != parked or each.failure)
+    return sum(1 for _ in takewhile(lambda each: each.outcome == status.Outcome.LOST, seen))
 
 
 def note_lost(run_id: UUID, fence: int, mark: str) -> None:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
@@ -57,6 +58,8 @@ class Taken:
     agent: str
     version: str
     look: Look
+    due_at: datetime | None
+    """When the retry of an error is due that was not due yet."""
     taken_at: float
     """On this process's monotonic clock, just before the lease was taken."""
     lost_fence: int | None
@@ -82,7 +85,7 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
         found = cursor.fetchone()
         if found is None:
             return None
-        agent, version, granted, wakes, cancel_asked, ask_again, asked = found
+        agent, version, granted, due_at, wakes, cancel_asked, ask_again, asked = found
         cursor.execute(
             statements.read("runs", "take_lease"),
             {
@@ -106,6 +109,7 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
             asked=asked,
             saved=saved,
         ),
+        due_at=due_at,
         taken_at=before,
         lost_fence=lost_fence,
     )

@@ -53,7 +53,7 @@ class Facts:
     """Everything that the next move depends on."""
 
     head: Head | None
-    """None: this worker has no graph to read it with."""
+    """None: this worker cannot read it."""
     answers: Answers
     cancel_asked: bool = False
     ask_again: bool = False
@@ -157,9 +157,11 @@ def next_move(facts: Facts) -> Move:  # noqa: C901 (a table with one line per ro
         return Finish()
     if not _fits(facts) and facts.right_worker:
         return Release(facts.right_worker)
-    if head is None or not _fits(facts):
+    if not _fits(facts):
         why = facts.why_unfit or "no live worker offers the version of this run"
         return Park(status.Park.GRAPH_CHANGED, why)
+    if head is None:
+        return Park(status.Park.CRASH_LOOP, "workers were lost while they read the saved state")
     if head.lost:
         return Park(status.Park.GRAPH_CHANGED, f"missing: {', '.join(head.lost)}")
     if facts.ask_again:

@@ -6,20 +6,23 @@ transaction: the check costs no round trip, its row lock lasts until the writes 
 in it undoes the whole put.
 
 1. The check locks the lease row. A plain read would let a former driver commit a checkpoint after
-   the new one has read the head.
+   the new one has read the head. A checkpoint notes its progress there; writes of a task do not.
 2. One saver per drive, bound to one lease. Not a context variable: writes of parallel nodes are
    committed from callbacks, where it is empty.
 3. LeaseLost is an ordinary exception: LangGraph drops a GraphBubbleUp that comes from a saver. A
    node's own error can hide it, so the driver looks under the fence after every exit.
 4. A write set that carries an error loses its output: otherwise a node whose conditional edge
    raised reads as finished, and the graph ends without ever taking the edge.
-5. `prune` and `delete_thread` are not for drivers and are refused here.
+5. What the database refuses to store is told as such: LangGraph keeps top-level text and numbers of
+   the state in JSON, which knows no NUL, no half of a surrogate pair and no NaN.
+6. `prune` and `delete_thread` are not for drivers and are refused here.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import psycopg
@@ -33,10 +36,21 @@ from runs.authority import Lease
 
 TAKEN_OVER = "SB001"
 """SQLSTATE raised by runs_check_fence: see the migration that makes it."""
-CHECK = "SELECT runs_check_fence(%s, %s)"
+CHECK = "SELECT runs_check_fence(%s, %s, %s)"
 ERROR, ERROR_SOURCE = "__error__", "__error_source_node__"
 
 Writes = Sequence[tuple[str, Any]]
+
+_checkpoint: ContextVar[bool] = ContextVar("signalbox_checkpoint", default=False)
+
+
+@contextmanager
+def _saving_a_checkpoint() -> Iterator[None]:
+    token = _checkpoint.set(True)
+    try:
+        yield
+    finally:
+        _checkpoint.reset(token)
 
 
 class Reader(PostgresSaver):
@@ -76,7 +90,7 @@ class FencedSaver(PostgresSaver):
         try:
             with super()._cursor(pipeline=pipeline) as cursor:
                 if pipeline:
-                    cursor.execute(CHECK, (self.lease.run_id, self.lease.fence))
+                    cursor.execute(CHECK, (self.lease.run_id, self.lease.fence, _checkpoint.get()))
                     killpoints.reach("saver.pipeline", self.lease.run_id)
                 yield cursor
         except psycopg.Error as exc:
@@ -84,7 +98,8 @@ class FencedSaver(PostgresSaver):
 
     def put(self, *args: Any, **kwargs: Any) -> Any:
         killpoints.reach("saver.put", self.lease.run_id)
-        return super().put(*args, **kwargs)
+        with _saving_a_checkpoint():
+            return super().put(*args, **kwargs)
 
     def put_writes(self, config: Any, writes: Writes, task_id: str, task_path: str = "") -> None:
         killpoints.reach("saver.put_writes", self.lease.run_id)
@@ -110,7 +125,8 @@ class AsyncFencedSaver(AsyncPostgresSaver):
         try:
             async with super()._cursor(pipeline=pipeline) as cursor:
                 if pipeline:
-                    await cursor.execute(CHECK, (self.lease.run_id, self.lease.fence))
+                    mine = (self.lease.run_id, self.lease.fence, _checkpoint.get())
+                    await cursor.execute(CHECK, mine)
                     killpoints.reach("saver.pipeline", self.lease.run_id)
                 yield cursor
         except psycopg.Error as exc:
@@ -118,7 +134,8 @@ class AsyncFencedSaver(AsyncPostgresSaver):
 
     async def aput(self, *args: Any, **kwargs: Any) -> Any:
         killpoints.reach("saver.put", self.lease.run_id)
-        return await super().aput(*args, **kwargs)
+        with _saving_a_checkpoint():
+            return await super().aput(*args, **kwargs)
 
     async def aput_writes(
         self, config: Any, writes: Writes, task_id: str, task_path: str = ""
@@ -146,4 +163,8 @@ def without_half_finished_output(writes: Writes) -> Writes:
 
 
 def _translated(exc: psycopg.Error) -> Exception:
-    return errors.LeaseLost() if exc.sqlstate == TAKEN_OVER else exc
+    if exc.sqlstate == TAKEN_OVER:
+        return errors.LeaseLost()
+    if isinstance(exc, psycopg.DataError):
+        return errors.StateNotStorable(str(exc).partition("\nCONTEXT")[0])
+    return exc

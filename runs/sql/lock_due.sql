@@ -4,6 +4,7 @@
 -- after the locks.   Index: both primary keys.
 SELECT r.agent, r.agent_version,
        CASE WHEN r.due_at <= clock_timestamp() THEN l.fence ELSE r.granted_fence END AS granted_fence,
+       CASE WHEN r.due_at > clock_timestamp() THEN r.due_at END AS due_at,
        r.wakes, r.cancel_asked_at IS NOT NULL AS cancel_asked, r.ask_again, r.asked
   FROM runs_run r
   JOIN runs_lease l ON l.run_id = r.id

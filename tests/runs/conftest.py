@@ -10,15 +10,16 @@ from uuid import UUID
 
 import pytest
 from django.db import connection
+from django.test import TransactionTestCase
 
 from accounts.actors import Actor
 from accounts.models import User
+from audit.models import Entry
+from ledger.models import Effect
 from runs import admission, checkpoints, dispatch, driver, killpoints, ports, registry, status
 from runs import graphs as loaded
-from runs import graphs as loaded
-from runs.models import Lease, Run
-from tests.support import graphs
-from tests.support import ports as stubs
+from runs.models import Attempt, Lease, Run
+from tests.support import approver, graphs, tables
 from tests.support.people import person
 
 SHELL = Actor.command("test")
@@ -26,14 +27,10 @@ SHELL = Actor.command("test")
 
 @pytest.fixture(autouse=True)
 def clean(settings, monkeypatch, tmp_path: Path) -> Iterator[None]:
-    """No sweep rules of others, stubbed layers above, and every cache as at the start."""
-    settings.RUNS_APPROVALS = "tests.support.ports.Approvals"
-    settings.RUNS_LEDGER = "tests.support.ports.Ledger"
+    """No sweep rules of others, retries at once, and every cache as at the start."""
     settings.RUNS_SWEEP_RULES = []
     settings.RUNS_BACKOFF = timedelta(0)
     monkeypatch.setattr(graphs, "RECORD", tmp_path / "visits")
-    stubs.Approvals.clear()
-    stubs.Ledger.clear()
     _forget_caches()
     yield
     graphs.HOOKS.clear()
@@ -47,10 +44,27 @@ def _forget_caches() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def connections_end(django_db_setup: None) -> Iterator[None]:
-    """Close what heartbeat threads and pools hold, or the test database could not be dropped."""
+def connections_end(django_db_setup: None, django_db_blocker) -> Iterator[None]:
+    """End what heartbeat threads and pools hold, or the test database could not be dropped."""
     yield
     checkpoints.close()
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+@pytest.fixture
+def no_flush(monkeypatch) -> None:
+    monkeypatch.setattr(TransactionTestCase, "_fixture_teardown", lambda self: None)
+
+
+@pytest.fixture
+def database(no_flush: None, transactional_db: None) -> Iterator[None]:
+    """Real transactions, and afterwards only what was made is taken away."""
+    yield
+    tables.empty()
 
 
 @pytest.fixture
@@ -84,7 +98,7 @@ def declare(settings, monkeypatch) -> Callable[..., None]:
 
 
 @pytest.fixture
-def start(transactional_db: None, rung: list[Any], declare) -> Callable[..., Run]:
+def start(database: None, rung: list[Any], declare) -> Callable[..., Run]:
     """Admit a run of a graph in tests.support.graphs (or the one given), registered on the way."""
 
     def start(name: str, given: object = None, *, graph: object = None, **more: Any) -> Run:
@@ -120,14 +134,54 @@ def expire(run: Run) -> None:
         assert cursor.rowcount == 1
 
 
+def output(run: Run) -> Any:
+    return now(run).output
+
+
 def lease_of(run: Run) -> Lease:
     return Lease.objects.get(pk=run.pk)
 
 
-def answer(run: Run, asked: object, value: object) -> None:
-    """Decide a question of the run, and wake it."""
-    stubs.Approvals.answer(run.pk, asked, value)
-    wake(run)
+def answer(run: Run, asked: object, value: object = None) -> None:
+    """Have Ben decide a question of the run."""
+    approver.answer(run.pk, str(asked), value)
+
+
+def finish(run: Run, drive: Callable[..., object], **answers: object) -> Run:
+    """Drive until the run rests, answering by name what is asked."""
+    while (drive(run) or now(run).status == status.Status.QUEUED) and not now(run).ended:
+        for question in approver.open_questions(run.pk):
+            if question in answers:
+                answer(run, question, answers[question])
+    return now(run)
+
+
+def doubt(run: Run) -> Effect:
+    """An effect of the run of which nobody knows whether it happened."""
+    return Effect.objects.create(
+        idempotency_key=f"{run.pk}:doubt",
+        run=run,
+        step="node@task",
+        tool="bank.pay",
+        idempotency="ledger",
+        args={},
+        args_hash="",
+        status="in_doubt",
+        provider_key="k",
+        fence=1,
+    )
+
+
+def entries(run: Run) -> list[str]:
+    """What the audit log tells of the run, in order."""
+    found = Entry.objects.filter(run_id=run.pk).order_by("pk")
+    return [entry.verb for entry in found]
+
+
+def attempts(run: Run) -> list[tuple[str, str]]:
+    """How the attempts of the run ended, in order: outcome and class of the error."""
+    found = Attempt.objects.filter(run=run).order_by("fence")
+    return list(found.values_list("outcome", "error_class"))
 
 
 def wake(run: Run) -> None:
@@ -145,10 +199,10 @@ def checkpoints_of(run: Run) -> list[str]:
 
 
 @pytest.fixture
-def ada(transactional_db: None) -> User:
+def ada(database: None) -> User:
     return person("Ada")
 
 
 @pytest.fixture
-def ben(transactional_db: None) -> User:
-    return person("Ben")
+def ben(database: None) -> User:
+    return approver.ben()

@@ -64,7 +64,7 @@ def lock(run: Run) -> bool:
         return cursor.fetchone() is not None
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("database")
 def test_the_sweeper_finds_exactly_the_runs_that_can_be_taken(monkeypatch) -> None:
     runs = Run.objects.bulk_create(case.run() for case in CASES)
     Lease.objects.bulk_create(
@@ -78,7 +78,7 @@ def test_the_sweeper_finds_exactly_the_runs_that_can_be_taken(monkeypatch) -> No
     assert len(found) > 100
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("database")
 def test_each_branch_of_the_sweep_has_its_index() -> None:
     """Among many runs that rest, it reads only those that are due."""
     resting = (Case(status.Status.SUCCEEDED, False, "none", "none", "none") for _ in range(800))

@@ -6,10 +6,12 @@ import itertools
 import signal
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
@@ -24,11 +26,17 @@ NEW = leases.Look(held=True, wakes=0, cancel_asked=False, ask_again=False, asked
 """What a driver sees of a run that nobody has touched."""
 
 
-def take(run: Run, holder: str = "w1") -> leases.Taken | None:
+def try_to_take(run: Run, holder: str = "w1") -> leases.Taken | None:
     return leases.take(run.pk, holder=holder, cause="test")
 
 
-def in_threads(count: int, work) -> list:
+def take(run: Run, holder: str = "w1") -> leases.Taken:
+    taken = try_to_take(run, holder)
+    assert taken is not None
+    return taken
+
+
+def in_threads(count: int, work: Callable[[int], Any]) -> list[Any]:
     """Call `work(number)` in so many threads at the same moment; what each returned."""
     together = threading.Barrier(count)
 
@@ -51,7 +59,7 @@ def blockers() -> int:
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
             " AND pid <> pg_backend_pid() AND xact_start IS NOT NULL"
         )
-        return cursor.fetchone()[0]
+        return int(cursor.fetchone()[0])
 
 
 # --- taking ---------------------------------------------------------------------------------------
@@ -60,7 +68,6 @@ def blockers() -> int:
 def test_taking_raises_the_fence_and_opens_an_attempt(start) -> None:
     run = start("line")
     taken = take(run)
-    assert taken is not None
     assert (taken.lease.fence, taken.lost_fence) == (1, None)
     assert (taken.agent, taken.version) == ("line", "1")
     assert taken.look == NEW
@@ -72,18 +79,16 @@ def test_taking_raises_the_fence_and_opens_an_attempt(start) -> None:
 
 def test_a_held_lease_is_not_taken(start) -> None:
     run = start("line")
-    assert take(run)
-    assert take(run, "w2") is None
+    take(run)
+    assert try_to_take(run, "w2") is None
     assert (lease_of(run).fence, lease_of(run).holder) == (1, "w1")
 
 
 def test_an_expired_lease_is_taken_and_its_attempt_is_closed_as_lost(start) -> None:
     run = start("line")
-    first = take(run)
+    take(run)
     expire(run)
     second = take(run, "w2")
-    assert first
-    assert second
     assert (second.lease.fence, second.lost_fence) == (2, 1)
     lost, fresh = Attempt.objects.filter(run=run).order_by("fence")
     assert (lost.outcome, fresh.outcome, fresh.cause) == ("lost", "open", "taken over")
@@ -118,7 +123,7 @@ def test_giving_back_with_an_old_fence_changes_nothing(start) -> None:
 def test_of_many_takers_at_once_one_gets_the_lease(start, held: str) -> None:
     run = start("line")
     for fence in itertools.islice(itertools.count(1), 10):
-        taken = in_threads(4, lambda number: take(run, f"w{number}"))
+        taken = in_threads(4, lambda number: try_to_take(run, f"w{number}"))
         (only,) = filter(None, taken)
         assert only.lease.fence == lease_of(run).fence == fence
         if held == "expired":
@@ -183,7 +188,7 @@ def test_a_driver_that_waited_for_its_lock_past_the_expiry_is_refused(start, set
 def frozen_then_taken(run: Run, frozen) -> leases.Taken:
     until(lambda: not leases.live_holder(run.pk))
     before = time.monotonic()
-    taken = take(run, "second")
+    taken = try_to_take(run, "second")
     assert time.monotonic() - before < 10
     assert taken is not None, "a frozen process keeps the run for ever"
     assert taken.lost_fence == 1
@@ -243,7 +248,7 @@ def test_only_who_holds_the_lock_is_ended_not_who_waits_for_it(start) -> None:
         with ThreadPoolExecutor() as pool:
             clicking = pool.submit(in_threads, 1, click)
             until(lambda: blockers() == 2)
-            while take(run, "second") is None:
+            while try_to_take(run, "second") is None:
                 pass
             clicking.result(10)
     assert waited
@@ -255,7 +260,7 @@ def test_a_live_lease_is_never_broken(start) -> None:
     run = start("line")
     with worker(child.take_and_freeze, run.pk, True) as frozen:
         frozen.frozen()
-        assert take(run, "second") is None
+        assert try_to_take(run, "second") is None
         with connection.cursor() as cursor:
             cursor.execute(
                 statements.read("runs", "end_blockers"),

@@ -5,8 +5,9 @@ in a few milliseconds; it opens its own connections, in the test's database.
 from __future__ import annotations
 
 import inspect
-import os
 import signal
+import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from multiprocessing.connection import Connection
@@ -33,7 +34,7 @@ def main(task: Task, args: tuple[Any, ...], given: dict[str, Any], pipe: Connect
     graphs.RECORD = given.pop("record")
     for name, value in given.items():
         setattr(settings, name, value)
-    dispatch.ring_now = lambda *_, **__: True  # type: ignore[assignment]  # no broker here
+    dispatch.ring_now = lambda *_, **__: True  # no broker here
     try:
         pipe.send(("done", task(pipe, *args)))
     except BaseException as exc:
@@ -44,7 +45,8 @@ def main(task: Task, args: tuple[Any, ...], given: dict[str, Any], pipe: Connect
 def freeze(pipe: Connection, what: str) -> None:
     """Say so and stop this process, as if the machine had gone to sleep."""
     pipe.send(("reached", what))
-    os.kill(os.getpid(), signal.SIGSTOP)
+    # To this very thread: sent to the process, another thread may be the one that has to stop it.
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
 
 def drive(pipe: Connection, run_id: Any, holder: str = "child") -> str:
@@ -66,6 +68,12 @@ def drive_until(pipe: Connection, run_id: Any, place: str, nth: int = 1) -> str:
 
     killpoints.install(reached)
     graphs.HOOKS[place] = lambda: reached(place)
+    return drive(pipe, run_id)
+
+
+def drive_with_slow_put(pipe: Connection, run_id: Any) -> str:
+    """Drive with a saver that takes its time for every checkpoint."""
+    killpoints.install(lambda place, _: time.sleep(30) if place == "saver.put" else None)
     return drive(pipe, run_id)
 
 

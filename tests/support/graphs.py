@@ -10,12 +10,14 @@ import os
 from collections.abc import Callable
 from operator import add
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypeAlias, TypedDict
 
 from langgraph.config import get_config
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Send, interrupt
+from langgraph.types import Send
+
+import approvals
 
 RECORD: Path | None = None
 """Where visits are written; None: nowhere."""
@@ -44,6 +46,12 @@ def visits(run_id: object) -> list[str]:
     return [place for run, place in lines if run == str(run_id)]
 
 
+def person(question: object) -> Any:
+    """Ask a person and return what they entered; None if they refused."""
+    answer = approvals.ask(str(question))
+    return answer.value if answer else None
+
+
 class State(TypedDict, total=False):
     log: Annotated[list[Any], add]
     items: list[Any]
@@ -51,7 +59,7 @@ class State(TypedDict, total=False):
     count: int
 
 
-Node = Callable[[Any], Any]
+Node: TypeAlias = Any  # LangGraph's many forms of a node are no help here
 
 
 def plain(name: str) -> Node:
@@ -71,7 +79,7 @@ def asking(name: str, *questions: str) -> Node:
         answers = []
         for question in questions or (name,):
             reach(f"{name}.before")
-            answers.append(interrupt({"ask": question}))
+            answers.append(person(question))
             reach(f"{name}.after")
         return {"log": [[name, *answers]]}
 
@@ -136,7 +144,7 @@ def _fan() -> Any:
 
     def worker(state: State) -> State:
         reach(f"worker.{state['item']}.before")
-        answer = interrupt({"ask": state["item"]})
+        answer = person(state["item"])
         reach(f"worker.{state['item']}.after")
         return {"log": [[state["item"], answer]]}
 
@@ -162,7 +170,7 @@ def double(number: int) -> int:
 @task
 def gate(number: int) -> Any:
     reach("gate.before")
-    answer = interrupt({"ask": number})
+    answer = person(number)
     reach("gate.after")
     return answer
 
@@ -171,7 +179,7 @@ def gate(number: int) -> Any:
 def functional(given: dict[str, Any]) -> dict[str, Any]:
     doubled = double(given["number"]).result()
     first = gate(doubled).result()
-    second = interrupt({"ask": "again"})
+    second = person("again")
     reach("end")
     return {"doubled": doubled, "answers": [first, second]}
 
@@ -183,7 +191,7 @@ def _async_line() -> Any:
 
     async def gate(_: State) -> State:
         reach("gate.before")
-        answer = interrupt({"ask": "gate"})
+        answer = person("gate")
         reach("gate.after")
         return {"log": [["gate", answer]]}
 
@@ -196,7 +204,7 @@ async_line = _async_line()
 def _picky() -> Any:
     def picky(_: State) -> State:
         reach("picky.before")
-        answer = interrupt({"ask": "a number"})
+        answer = person("a number")
         reach("picky.after")
         if not isinstance(answer, int):
             raise ValueError(f"{answer!r} is not a number")
