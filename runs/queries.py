@@ -23,6 +23,7 @@ from runs.story import Remark
 PAGE = 50
 MOST_NEW = 99
 """Newer runs are counted up to here."""
+MOST_TROUBLED = 1000
 RECENTLY = timedelta(hours=24)
 _LIKE_AN_ID = re.compile(r"[0-9a-fA-F-]{4,36}")
 
@@ -178,13 +179,17 @@ def matching(filters: Filters) -> QuerySet[Run]:
 
 
 def attention() -> Q:
-    """Runs that an operator must look at."""
-    where = Q(status=Status.PARKED) | standing.stuck() | standing.stalled()
-    for story in ports.stories():
-        troubled = story.troubled()
-        if troubled is not None:
-            where |= Q(pk__in=troubled)
-    return where
+    """Runs that an operator must look at. One query for each layer above that knows of some."""
+    troubled = {
+        run_id
+        for story in ports.stories()
+        if (found := story.troubled()) is not None
+        for run_id in found[:MOST_TROUBLED]
+    }
+    still = standing.stuck() | standing.stalled() | Q(status=Status.PARKED)
+    # The first part alone is answered by indexes; the rest looks at the few that are left.
+    likely = Q(status__in=(Status.RUNNING, Status.PARKED)) | Q(pk__in=troubled)
+    return likely & (still | Q(pk__in=troubled))
 
 
 def _search(text: str) -> Q:

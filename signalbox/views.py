@@ -23,8 +23,7 @@ EVERY = 10
 @require_safe
 def overview(request: SignedIn) -> HttpResponse:
     """What needs the reader, what is stuck, how the last day went, whether the system works."""
-    user = User.objects.get(pk=request.user.pk)
-    context = {"page": overviews.read(user), "live_url": request.path, "every": EVERY}
+    context = {"page": overviews.read(request.user), "live_url": request.path, "every": EVERY}
     return web.answer(request, "overview.html", "now", context)
 
 

@@ -6,8 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from approvals.models import Decision
+from accounts.models import User
+from approvals.models import Decision, Request
+from approvals.status import STATES
 from approvals.story import Story
+from runs.models import Run
+from runs.story import Event, Notice, Phrase
 from tests.approvals.conftest import approve, due_in, now, reject
 from tests.support import standing as make
 from tests.support.people import person
@@ -16,11 +20,17 @@ pytestmark = pytest.mark.django_db
 STORY = Story()
 
 
-def words(phrase) -> str:
+def noticed(run: Run, user: User) -> Notice:
+    notice = STORY.notice(run, user)
+    assert notice is not None
+    return notice
+
+
+def words(phrase: Phrase) -> str:
     return "".join("<time>" if piece.at else piece.text for piece in phrase)
 
 
-def told(request, user):
+def told(request: Request, user: User) -> list[Event]:
     return STORY.events(request.run_id, user, since=make.ago(hours=1), until=None)
 
 
@@ -34,16 +44,16 @@ def test_an_open_question_is_counted_listed_and_noticed(request_, ben) -> None:
     assert STORY.count(run.pk, ben) == 1
     (item,) = STORY.items(run.pk, ben)
     assert (item.title, item.state.label, item.detail) == (request_.title, "Waiting", "finance")
-    notice = STORY.notice(run, ben)
+    notice = noticed(run, ben)
     assert notice.tone == "human"
     assert notice.url.endswith(f"/approvals/{request_.pk}/")
     assert words(notice.text).startswith(f"Waits for finance: {request_.title}. Asked <time>;")
 
 
 def test_only_who_may_decide_is_called_to_review(request_, ben) -> None:
-    assert STORY.notice(request_.run, person("Ada2", "operator")).action == "See request"
+    assert noticed(request_.run, person("Ada2", "operator")).action == "See request"
     ben.groups.add(*person("Ben2", "approver").groups.all())
-    assert STORY.notice(request_.run, type(ben).objects.get(pk=ben.pk)).action == "Review request"
+    assert noticed(request_.run, type(ben).objects.get(pk=ben.pk)).action == "Review request"
 
 
 def test_who_may_not_see_a_request_is_told_nothing_of_it(request_, db) -> None:
@@ -74,7 +84,7 @@ def test_of_several_questions_the_next_deadline_counts(asked, waiting_run, db) -
     soon.save(force_insert=True)
     remark = STORY.remarks([run.pk], operator)[run.pk]
     assert "Later?" not in words(remark.reason)
-    assert "1 more question of this run is open." in words(STORY.notice(run, operator).text)
+    assert "1 more question of this run is open." in words(noticed(run, operator).text)
 
 
 def test_a_decision_is_an_event_with_who_and_why(request_, ben, eve) -> None:
@@ -106,6 +116,6 @@ def test_events_of_another_time_are_left_out(request_, db) -> None:
 
 def test_open_approvals_are_a_fact_before_acting(request_, waiting_run) -> None:
     (fact,) = STORY.facts(request_.run_id)
-    assert (fact.value, fact.state.value) == ("1 waiting", "pending")
+    assert (fact.value, fact.state) == ("1 waiting", STATES["pending"])
     (nothing,) = STORY.facts(waiting_run().pk)
     assert (nothing.value, nothing.state) == ("0", None)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
@@ -14,9 +13,10 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Send, interrupt
 
 from runs import chain, checkpoints
+from runs.models import Run
 from tests.support import standing as make
 
-LOOP, TIMES = "model", chain.TIMES
+TIMES = chain.TIMES
 
 
 class State(TypedDict, total=False):
@@ -66,7 +66,13 @@ def saved(transactional_db):
     return saved
 
 
-def nodes(run) -> list[str]:
+def read(run: Run, checkpoint_id: str) -> Any:
+    state = chain.load(run.pk, checkpoint_id)
+    assert state is not None
+    return state
+
+
+def nodes(run: Run) -> list[str]:
     return [row.nodes for row in chain.page(run.pk).rows]
 
 
@@ -146,7 +152,7 @@ def test_names_are_told_from_channels_and_paths(updated, paths, done, said) -> N
 
 
 @pytest.fixture
-def seven(db) -> Iterator[object]:
+def seven(db) -> Run:
     run = make.run()
     for number in range(7):
         make.checkpoint(
@@ -192,18 +198,17 @@ def test_a_run_without_checkpoints_has_an_empty_page() -> None:
 def test_a_state_is_plain_data_with_its_neighbours(saved) -> None:
     run = saved(line("draft", "send", draft=step(Draft(cents=5), b"\x01")))
     first, second, third, last = chain.page(run.pk).rows
-    state = chain.load(run.pk, third.id)
-    assert state is not None
+    state = read(run, third.id)
     assert state.values == {"log": [{"(type)": f"{__name__}.Draft", "cents": 5}, "0x01"]}
     assert (state.parent_id, state.child_id) == (second.id, last.id)
     assert (state.ran, state.due) == ("draft", "send")
     assert (state.step, state.fence) == (1, 7)
-    assert chain.load(run.pk, first.id).parent_id == ""
+    assert read(run, first.id).parent_id == ""
 
 
 def test_a_state_holds_the_question_that_was_asked_on_it(saved) -> None:
     run = saved(line("gate", gate=asks))
-    state = chain.load(run.pk, chain.tips([run.pk])[run.pk].id)
+    state = read(run, chain.tips([run.pk])[run.pk].id)
     assert [(written["channel"], written["value"][0]["value"]) for written in state.pending] == [
         ("__interrupt__", {"amount": 5})
     ]
@@ -212,7 +217,7 @@ def test_a_state_holds_the_question_that_was_asked_on_it(saved) -> None:
 def test_a_state_of_a_subgraph_is_found_by_its_id(saved) -> None:
     run = saved(line("child", child=line("x", "gate", gate=asks)))
     below = [row for row in chain.page(run.pk).rows if row.ns]
-    assert chain.load(run.pk, below[-1].id).ns == below[-1].ns
+    assert read(run, below[-1].id).ns == below[-1].ns
 
 
 def test_a_checkpoint_of_another_run_is_not_there(saved) -> None:

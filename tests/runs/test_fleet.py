@@ -68,8 +68,10 @@ def test_the_queue_holds_what_is_due_and_not_driven() -> None:
     assert (fleet.queue().depth, fleet.queue().oldest) == (0, None)
     queued = make.run()
     make.stuck()
-    assert fleet.queue().depth == 2
-    assert fleet.queue().oldest <= queued.updated_at
+    found = fleet.queue()
+    assert found.depth == 2
+    assert found.oldest is not None
+    assert found.oldest <= queued.updated_at
 
 
 def test_the_sweeper_is_well_while_it_ran_lately() -> None:

@@ -26,11 +26,11 @@ def ada(db):
     return person("Ada")
 
 
-def titles(found) -> list[str]:
+def titles(found: queries.Page) -> list[str]:
     return [row.run.title for row in found.rows]
 
 
-def effect(run, status=EffectStatus.IN_DOUBT, tool="payments.refund"):
+def effect(run: Run, status: str = EffectStatus.IN_DOUBT, tool: str = "payments.refund") -> Effect:
     key = uuid4().hex
     return Effect.objects.create(
         idempotency_key=key,

@@ -28,13 +28,15 @@ def ada(client):
 
 
 def at(run, name: str = "run", *more: str) -> str:
-    return reverse(f"runs:{name}", args=[run.pk, *more])
+    address: str = reverse(f"runs:{name}", args=[run.pk, *more])
+    return address
 
 
 def page(client, run, name: str = "run", *more: str) -> str:
     response = client.get(at(run, name, *more))
     assert response.status_code == 200
-    return response.content.decode()
+    shown: str = response.content.decode()
+    return shown
 
 
 # --- the header -----------------------------------------------------------------------------------

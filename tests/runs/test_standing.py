@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from runs import queries, registry, standing
+from runs.models import Run
 from runs.queries import Filters
-from runs.standing import Seen
+from runs.standing import Seen, Standing
 from runs.status import OVERLAYS, Outcome, Park, Status
 from runs.story import Remark, phrase
 from tests.support import standing as make
@@ -18,17 +20,17 @@ from tests.support.people import person
 pytestmark = pytest.mark.django_db
 
 
-def stands(run, **seen):
+def stands(run: Run, **seen: Any) -> Standing:
     last = seen.pop("last", run.attempts.order_by("-fence").first())
     return standing.of(run, Seen(now=timezone.now(), last=last, **seen))
 
 
-def words(told) -> str:
+def words(told: Standing) -> str:
     """The reason as text, with "<time>" for each moment."""
     return "".join("<time>" if piece.at else piece.text for piece in told.reason)
 
 
-def labels(told) -> list[str]:
+def labels(told: Standing) -> list[str]:
     return [badge.label or badge.state.label for badge in (told.main, *told.also)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
@@ -14,6 +15,7 @@ from django.utils import timezone
 from approvals.models import Request
 from approvals.policy import Policy
 from ledger.models import Effect
+from runs.models import Run
 from runs.status import Park, Status
 from signalbox import outcomes
 from tests.support import standing as make
@@ -22,8 +24,8 @@ from tests.support.people import person
 pytestmark = pytest.mark.django_db
 
 
-def request(title: str = "Refund?", group: str = "finance", **fields) -> Request:
-    usual = {
+def request(title: str = "Refund?", group: str = "finance", **fields: Any) -> Request:
+    usual: dict[str, Any] = {
         "run": make.run(title, status=Status.WAITING),
         "interrupt_id": uuid4().hex,
         "checkpoint_id": "c1",
@@ -39,7 +41,7 @@ def request(title: str = "Refund?", group: str = "finance", **fields) -> Request
     return Request.objects.create(title=title, **usual | fields)
 
 
-def effect(run) -> None:
+def effect(run: Run) -> None:
     key = uuid4().hex
     names = ("idempotency_key", "provider_key", "args_hash", "step")
     Effect.objects.create(
@@ -60,13 +62,13 @@ def ada(client):
     return user
 
 
-def read(client):
+def read(client: Any) -> Any:
     response = client.get("/")
     assert response.status_code == 200
     return response
 
 
-def numbers(response) -> dict[str, int]:
+def numbers(response: Any) -> dict[str, int]:
     return {number.label: number.count for number in response.context["page"].numbers}
 
 
@@ -201,7 +203,7 @@ def test_hours_are_those_of_the_readers_clock() -> None:
 HOUR = datetime(2026, 11, 29, 15, tzinfo=UTC)
 
 
-def draw(*rows: tuple[int, int, int]):
+def draw(*rows: tuple[int, int, int]) -> outcomes.Chart:
     """Failed, cancelled, succeeded for each hour."""
     hours = [HOUR + timedelta(hours=number) for number in range(len(rows))]
     counts = {

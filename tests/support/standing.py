@@ -51,9 +51,8 @@ def lease(run: Run, **fields: Any) -> None:
 
 def running(title: str = "Running", **fields: Any) -> Run:
     """A run that a live worker drives."""
-    made = run(
-        title, **{"status": status.Status.RUNNING, "first_started_at": ago(minutes=1)} | fields
-    )
+    usual: dict[str, Any] = {"status": status.Status.RUNNING, "first_started_at": ago(minutes=1)}
+    made = run(title, **usual | fields)
     attempt(made)
     lease(
         made,
