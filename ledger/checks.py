@@ -16,8 +16,11 @@ def settings_fit(**_: Any) -> list[CheckMessage]:
     problems: list[CheckMessage] = []
     if zero >= settings.LEDGER_CALL_TIMEOUT:
         problems.append(Error("LEDGER_CALL_TIMEOUT must be above zero.", id="ledger.E001"))
-    if settings.LEDGER_TRIES < 1:
-        problems.append(Error("LEDGER_TRIES must be at least 1.", id="ledger.E002"))
+    problems += [
+        Error(f"{name} must be at least 1.", id="ledger.E002")
+        for name in ("LEDGER_TRIES", "LEDGER_REFUSALS")
+        if getattr(settings, name) < 1
+    ]
     if zero >= settings.LEDGER_BACKOFF:
         problems.append(Error("LEDGER_BACKOFF must be above zero.", id="ledger.E003"))
     if settings.LEDGER_RESULT_LIMIT < 1024:

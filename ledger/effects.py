@@ -31,6 +31,7 @@ from ledger.facts import Standing
 from ledger.keys import Intent
 from ledger.models import Idempotency
 from ledger.outcomes import Found, Outcome
+from ledger.seen import Ask
 from runs import killpoints
 
 logger = logging.getLogger(__name__)
@@ -97,7 +98,7 @@ def _decide(intent: Intent) -> Steps[Standing]:  # noqa: C901 (one case per answ
                     yield Pause(seconds=min(seconds, ATTEND), until=news)
                 case reserve.Rest() as rest:
                     yield from _rest(intent, rest)
-                case reserve.Ask() as ask:
+                case Ask() as ask:
                     yield from _ask(intent, ask)
                 case reserve.Started() as started:
                     standing = yield from _call(intent, started)
@@ -209,7 +210,7 @@ def _later(intent: Intent, rest: reserve.Rest, seconds: float) -> errors.LookAga
     )
 
 
-def _ask(intent: Intent, ask: reserve.Ask) -> Steps[None]:
+def _ask(intent: Intent, ask: Ask) -> Steps[None]:
     """Ask the provider whether it happened, and record what it says."""
     if ask.tool.lookup is None:
         raise AssertionError("only a tool with a look-up is asked")

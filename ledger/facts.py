@@ -15,42 +15,31 @@ Locks: run, then effect; both before anything is read that decides.
 
 from __future__ import annotations
 
-import json
 import logging
-import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import takewhile
-from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F
+from django.db import InterfaceError, OperationalError, transaction
 
 from accounts.actors import Actor
-from audit import canonical, trail
+from audit import canonical
 from audit.canonical import Json
-from ledger import rules, status
+from ledger import rows, status
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
-from ledger.outcomes import LONGEST_WAIT, Found, Kind, Outcome
-from runs import dispatch
-from runs.models import Run
+from ledger.outcomes import Found, Kind, Outcome
+from ledger.rows import clock
+from ledger.seen import OPEN_ENDED
+
+__all__ = ["clock", "record"]
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
-OPEN_ENDED = (status.Outcome.OPEN, status.Outcome.UNKNOWN)
-"""Attempts that may have happened."""
 FOR_NOW = (status.Outcome.RETRYABLE, status.Outcome.ABSENT)
 """Attempts that did not happen, though a further one may."""
-PATIENCE = 40.0
-"""Seconds that a fact is tried to be recorded: longer than a frozen transaction may hold a lock."""
-LONGEST_TEXT = 4000
-LONGEST_REFERENCE = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +78,11 @@ def standing(effect: Effect) -> Standing:
 def record(token: UUID, outcome: Outcome) -> Standing:
     """Record how a call ended, and return where its effect stands then.
 
-    Tried for PATIENCE seconds; after that raises the database's error, and the attempt stays open,
-    which every reader takes for "nobody knows".
+    Tried for `rows.PATIENCE` seconds; after that raises the database's error, and the attempt stays
+    open, which every reader takes for "nobody knows".
     """
     try:
-        return surely(partial(_record, token, outcome))
+        return rows.surely(partial(_record, token, outcome))
     except (OperationalError, InterfaceError):
         logger.exception("attempt %s could not be recorded: %s", token, outcome)
         raise
@@ -103,27 +92,12 @@ def record(token: UUID, outcome: Outcome) -> Standing:
         # Whatever the result has in it that cannot be stored: that it happened must be.
         logger.exception("attempt %s: the result could not be stored", token)
         bare = Outcome.success(canonical.text(str(outcome.reference)))
-        return surely(partial(_record, token, bare, cut="The result could not be stored."))
+        return rows.surely(partial(_record, token, bare, cut="The result could not be stored."))
 
 
 def not_started(token: UUID) -> None:
     """Close an attempt whose call never left this process."""
-    surely(partial(_not_started, token))
-
-
-def surely(write: Callable[[], T]) -> T:
-    """Run `write` until the database takes it, for PATIENCE seconds. It may run more than once."""
-    give_up, pause = time.monotonic() + PATIENCE, 0.05
-    while True:
-        try:
-            return write()
-        except (OperationalError, InterfaceError):
-            if time.monotonic() + pause > give_up:
-                raise
-            if not connection.in_atomic_block:
-                connection.close()  # a broken connection does not recover by itself
-            time.sleep(pause)
-            pause = min(pause * 2, 2.0)
+    rows.surely(partial(_not_started, token))
 
 
 def _record(token: UUID, outcome: Outcome, cut: str = "") -> Standing:
@@ -142,29 +116,21 @@ def _record(token: UUID, outcome: Outcome, cut: str = "") -> Standing:
 
 def _locked(token: UUID) -> tuple[Effect, EffectAttempt]:
     key, run_id = EffectAttempt.objects.values_list("effect_id", "effect__run_id").get(token=token)
-    lock_run(run_id)
-    effect = lock_effect(key)
+    rows.lock_run(run_id)
+    effect = rows.lock_effect(key)
     return effect, EffectAttempt.objects.get(token=token)
 
 
-def lock_run(run_id: UUID) -> None:
-    Run.objects.select_for_update(no_key=True).values_list("pk").get(pk=run_id)
-
-
-def lock_effect(key: str) -> Effect:
-    return Effect.objects.select_for_update(no_key=True).get(pk=key)
-
-
 def _succeeded(effect: Effect, attempt: EffectAttempt, outcome: Outcome, cut: str) -> None:
-    reference = canonical.text(str(outcome.reference))[:LONGEST_REFERENCE]
+    reference = canonical.text(str(outcome.reference))[: rows.LONGEST_REFERENCE]
     before = status.Outcome(attempt.outcome)
     told_again = before is status.Outcome.SUCCEEDED
     if told_again and attempt.provider_ref == reference:
         return
-    result, too_big = _storable(outcome.result)
+    result, too_big = rows.storable(outcome.result)
     cut = cut or too_big
     if not told_again:
-        _close(
+        rows.close(
             attempt,
             status.Outcome.SUCCEEDED,
             outcome,
@@ -179,7 +145,7 @@ def _succeeded(effect: Effect, attempt: EffectAttempt, outcome: Outcome, cut: st
     ruled_out = before in (status.Outcome.ABSENT, status.Outcome.REFUSED, status.Outcome.RETRYABLE)
     contradiction = ruled_out or effect.status == status.Status.FAILED
     was = effect.status
-    change(
+    rows.change(
         effect,
         status=status.Status.SENT,
         provider_ref=reference,
@@ -190,9 +156,9 @@ def _succeeded(effect: Effect, attempt: EffectAttempt, outcome: Outcome, cut: st
         retry_at=None,
     )
     if late:
-        wake(effect.run_id, cause="late answer")
+        rows.wake(effect.run_id, cause="late answer")
         facts = {"attempt": attempt.number, "reference": reference, "was": was}
-        tell("effect.late_success", effect, data=facts)
+        rows.tell("effect.late_success", effect, data=facts)
     if contradiction:
         _incident(Incident.Kind.CONTRADICTION, effect, attempt, reference)
 
@@ -209,7 +175,7 @@ def _same_event(effect: Effect, attempt: EffectAttempt, reference: str) -> bool:
 def _second_success(effect: Effect, attempt: EffectAttempt, reference: str) -> None:
     _incident(Incident.Kind.DUPLICATE, effect, attempt, reference)
     facts = {"attempt": attempt.number, "reference": reference, "first": effect.provider_ref}
-    tell("effect.duplicate", effect, data=facts)
+    rows.tell("effect.duplicate", effect, data=facts)
 
 
 def _incident(kind: Incident.Kind, effect: Effect, attempt: EffectAttempt, reference: str) -> None:
@@ -230,20 +196,20 @@ def _refused(effect: Effect, attempt: EffectAttempt, outcome: Outcome) -> None:
     if attempt.outcome not in OPEN_ENDED:
         return
     ended = status.Outcome.RETRYABLE if outcome.retryable else status.Outcome.REFUSED
-    _close(attempt, ended, outcome)
+    rows.close(attempt, ended, outcome)
     if effect.status not in (status.Status.PENDING, status.Status.IN_DOUBT):
         return
     if outcome.decisive:
         rule_out(effect, upto=attempt.number, provider_key=attempt.provider_key, why=outcome.reason)
     if not conclude(effect, outcome.retry_after) and effect.status == status.Status.PENDING:
         wait = _pause_after(effect, attempt, outcome) if outcome.retryable else None
-        change(effect, retry_at=wait, error=_text(outcome.reason))
+        rows.change(effect, retry_at=wait, error=rows.text(outcome.reason))
 
 
 def _unknown(effect: Effect, attempt: EffectAttempt, outcome: Outcome) -> None:
     if attempt.outcome != status.Outcome.OPEN:
         return
-    _close(attempt, status.Outcome.UNKNOWN, outcome)
+    rows.close(attempt, status.Outcome.UNKNOWN, outcome)
     if effect.status != status.Status.PENDING:
         return
     if effect.idempotency == Idempotency.LEDGER:
@@ -252,7 +218,7 @@ def _unknown(effect: Effect, attempt: EffectAttempt, outcome: Outcome) -> None:
     wait = None
     if effect.idempotency == Idempotency.PROVIDER:
         wait = _pause_after(effect, attempt, outcome)
-    change(effect, retry_at=wait, error=_text(outcome.reason))
+    rows.change(effect, retry_at=wait, error=rows.text(outcome.reason))
 
 
 def _not_started(token: UUID) -> None:
@@ -260,7 +226,7 @@ def _not_started(token: UUID) -> None:
         effect, attempt = _locked(token)
         if attempt.outcome not in OPEN_ENDED:
             return
-        _close(attempt, status.Outcome.ABSENT, Outcome.unknown("not started"))
+        rows.close(attempt, status.Outcome.ABSENT, Outcome.unknown("not started"))
         if effect.status in (status.Status.PENDING, status.Status.IN_DOUBT):
             conclude(effect, failing=False)
 
@@ -273,11 +239,11 @@ def found(effect: Effect, look: Found) -> None:
     if effect.status in status.DONE:
         return
     was = effect.status
-    result, cut = _storable(look.result)
-    change(
+    result, cut = rows.storable(look.result)
+    rows.change(
         effect,
         status=status.Status.CONFIRMED,
-        provider_ref=canonical.text(str(look.reference))[:LONGEST_REFERENCE],
+        provider_ref=canonical.text(str(look.reference))[: rows.LONGEST_REFERENCE],
         result=result,
         result_cut=bool(cut),
         error=cut,
@@ -285,7 +251,7 @@ def found(effect: Effect, look: Found) -> None:
         retry_at=None,
     )
     if was != status.Status.PENDING:
-        wake(effect.run_id, cause="found")
+        rows.wake(effect.run_id, cause="found")
 
 
 def absent(effect: Effect, *, upto: int) -> None:
@@ -303,14 +269,14 @@ def rule_out(effect: Effect, *, upto: int, why: str, provider_key: str | None = 
     if provider_key is not None:
         attempts = attempts.filter(provider_key=provider_key)
     for attempt in attempts:
-        _close(attempt, status.Outcome.ABSENT, Outcome.unknown(why))
+        rows.close(attempt, status.Outcome.ABSENT, Outcome.unknown(why))
 
 
 def conclude(effect: Effect, retry_after: float | None = None, *, failing: bool = True) -> bool:
     """If no call of this effect may have happened, say so. False if one may have.
 
-    The effect failed if it was refused for good, or if calls with LEDGER_TRIES keys in a row did
-    not happen; else it may be tried again.
+    The effect failed if it was refused for good, or if calls with LEDGER_REFUSALS keys in a row
+    did not happen; else it may be tried again.
     """
     attempts = list(effect.calls.order_by("-number"))
     if any(attempt.outcome in OPEN_ENDED for attempt in attempts):
@@ -318,17 +284,17 @@ def conclude(effect: Effect, retry_after: float | None = None, *, failing: bool 
     in_vain = takewhile(lambda attempt: attempt.outcome in FOR_NOW, attempts)
     last, row = attempts[0], len({attempt.provider_key for attempt in in_vain})
     was = effect.status
-    spent = failing and row >= settings.LEDGER_TRIES
+    spent = failing and row >= settings.LEDGER_REFUSALS
     if last.outcome == status.Outcome.REFUSED or spent:
-        change(effect, status=status.Status.FAILED, error=last.error, retry_at=None)
+        rows.change(effect, status=status.Status.FAILED, error=last.error, retry_at=None)
     else:
         wait = None
         if last.outcome == status.Outcome.RETRYABLE:
-            wait = _later(retry_after, row)
-        change(effect, status=status.Status.PENDING, error=last.error, retry_at=wait)
+            wait = rows.later(retry_after, row)
+        rows.change(effect, status=status.Status.PENDING, error=last.error, retry_at=wait)
     if was == status.Status.IN_DOUBT:
-        wake(effect.run_id, cause="late answer")
-        tell("effect.late_refusal", effect, data={"attempt": last.number}, reason=last.error)
+        rows.wake(effect.run_id, cause="late answer")
+        rows.tell("effect.late_refusal", effect, data={"attempt": last.number}, reason=last.error)
     return True
 
 
@@ -338,120 +304,17 @@ def conclude(effect: Effect, retry_after: float | None = None, *, failing: bool 
 def doubt(effect: Effect, reason: str, *, actor: Actor | None = None) -> None:
     """In a transaction, run and effect locked: nobody but a person can say how it ended."""
     for attempt in effect.calls.filter(outcome=status.Outcome.OPEN):
-        _close(attempt, status.Outcome.UNKNOWN, Outcome.unknown(reason))
-    change(effect, status=status.Status.IN_DOUBT, error=_text(reason), retry_at=None)
-    wake(effect.run_id, cause="effect in doubt")
-    tell("effect.in_doubt", effect, reason=reason, actor=actor)
+        rows.close(attempt, status.Outcome.UNKNOWN, Outcome.unknown(reason))
+    rows.change(effect, status=status.Status.IN_DOUBT, error=rows.text(reason), retry_at=None)
+    rows.wake(effect.run_id, cause="effect in doubt")
+    rows.tell("effect.in_doubt", effect, reason=reason, actor=actor)
 
 
 def give_up_on(attempt: EffectAttempt, why: str) -> None:
     """In a transaction, run and effect locked: nobody will hear the end of this open call."""
-    _close(attempt, status.Outcome.UNKNOWN, Outcome.unknown(why))
-
-
-# --- the rows ------------------------------------------------------------------------------------
-
-
-def change(effect: Effect, **values: object) -> None:
-    """Write these columns of an effect and the time, and show them on the object."""
-    now = clock()
-    Effect.objects.filter(pk=effect.pk).update(updated_at=now, **values)
-    for name, value in {"updated_at": now, **values}.items():
-        setattr(effect, name, value)
-
-
-def clock() -> datetime:
-    """The database's clock at this moment."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now
-
-
-def wake(run_id: UUID, *, cause: str) -> None:
-    """In a transaction, the run locked: somebody has to look at the run again."""
-    Run.objects.filter(pk=run_id).update(wakes=F("wakes") + 1)
-    dispatch.ring(run_id, cause=cause)
-
-
-def tell(
-    verb: str,
-    effect: Effect,
-    *,
-    reason: str = "",
-    data: dict[str, object] | None = None,
-    actor: Actor | None = None,
-) -> None:
-    """Write the audit entry of a fact in its transaction, or after it if that does not work."""
-
-    def write() -> None:
-        trail.record(
-            verb,
-            actor=actor or Actor.system("ledger"),
-            target=("effect", str(effect.uid)),
-            run_id=effect.run_id,
-            reason=reason,
-            data={"key": effect.idempotency_key, "tool": effect.tool, **(data or {})},
-        )
-
-    try:
-        with transaction.atomic():
-            write()
-    except (OperationalError, InterfaceError):
-        raise  # the whole fact is tried again
-    except Exception:
-        logger.exception("%s of effect %s was not written to the audit log yet", verb, effect.uid)
-        transaction.on_commit(write, robust=True)
-
-
-def _close(
-    attempt: EffectAttempt,
-    outcome: status.Outcome,
-    said: Outcome,
-    *,
-    provider_ref: str = "",
-    response: Json = None,
-) -> None:
-    attempt.outcome = outcome
-    attempt.ended_at = clock()
-    attempt.error = _text(said.reason)
-    if said.http_status is not None:
-        attempt.http_status, attempt.replayed = said.http_status, said.replayed
-    if provider_ref:
-        attempt.provider_ref = provider_ref
-    if response is not None:
-        attempt.response = response
-    attempt.save()
-
-
-def _storable(result: object) -> tuple[Json, str]:
-    """The result as it is kept, and why it is not kept whole; empty if it is."""
-    shown = canonical.visible(result)
-    size = len(json.dumps(shown, ensure_ascii=False).encode())
-    if size <= settings.LEDGER_RESULT_LIMIT:
-        return shown, ""
-    start = json.dumps(shown, ensure_ascii=False)[:1000]
-    return start, (
-        f"The result has {size} bytes; more than {settings.LEDGER_RESULT_LIMIT} are not kept."
-        " It happened all the same. Have the tool return only what the agent needs."
-    )
+    rows.close(attempt, status.Outcome.UNKNOWN, Outcome.unknown(why))
 
 
 def _pause_after(effect: Effect, attempt: EffectAttempt, outcome: Outcome) -> datetime:
     tried = effect.calls.filter(provider_key=attempt.provider_key).count()
-    return _later(outcome.retry_after, tried)
-
-
-def _later(retry_after: float | None, tried: int) -> datetime:
-    asked = retry_after if retry_after is not None and math.isfinite(retry_after) else 0.0
-    seconds = max(min(asked, LONGEST_WAIT), backoff(tried))
-    return clock() + timedelta(seconds=seconds)
-
-
-def backoff(tried: int) -> float:
-    """Seconds to wait after so many attempts or questions."""
-    return rules.backoff(settings.LEDGER_BACKOFF, settings.RUNS_BACKOFF_CAP, tried)
-
-
-def _text(reason: str) -> str:
-    return canonical.text(reason)[:LONGEST_TEXT]
+    return rows.later(outcome.retry_after, tried)

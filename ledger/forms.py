@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 
 from ledger import queries
-from ledger.facts import LONGEST_REFERENCE
 from ledger.models import Effect, Stop
 from ledger.queries import Filters
+from ledger.rows import LONGEST_REFERENCE
 from ledger.status import STATES
 from ledger.stops import LONGEST_NAME
 from runs import registry

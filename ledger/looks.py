@@ -17,11 +17,11 @@ from datetime import timedelta
 from django.db import transaction
 
 from audit import canonical
-from ledger import errors, facts, status
+from ledger import errors, facts, rows, status
 from ledger.keys import Intent
 from ledger.models import Effect, Look
 from ledger.outcomes import Found
-from ledger.reserve import Ask
+from ledger.seen import Ask
 from runs import leases
 from runs.errors import LeaseLost
 
@@ -29,7 +29,7 @@ from runs.errors import LeaseLost
 def heard(intent: Intent, ask: Ask, answer: Found | None) -> None:
     """Record a "yes" or a "no". Raises LeaseGone for a "no" to a former driver."""
     if answer is not None:
-        facts.surely(lambda: _yes(intent, ask, answer))
+        rows.surely(lambda: _yes(intent, ask, answer))
         return
     with _fenced(intent) as effect:
         _note(effect, ask, status.Answer.ABSENT)
@@ -49,13 +49,13 @@ def silent(intent: Intent, ask: Ask, why: str) -> None:
             attempt=ask.number, answer=status.Answer.SILENT, counts=ask.quarantine <= 0
         ).count()
         if _still_asked(effect, ask):
-            _wait(effect, facts.backoff(asked))
+            _wait(effect, rows.backoff(asked))
 
 
 def _yes(intent: Intent, ask: Ask, answer: Found) -> None:
     with transaction.atomic(durable=True):
-        facts.lock_run(intent.run_id)
-        effect = facts.lock_effect(intent.key)
+        rows.lock_run(intent.run_id)
+        effect = rows.lock_effect(intent.key)
         _note(effect, ask, status.Answer.FOUND, reference=str(answer.reference))
         facts.found(effect, answer)
 
@@ -66,7 +66,7 @@ def _fenced(intent: Intent) -> Iterator[Effect]:
     try:
         with transaction.atomic(durable=True):
             leases.lock(intent.authority.lease)
-            yield facts.lock_effect(intent.key)
+            yield rows.lock_effect(intent.key)
     except LeaseLost as exc:
         raise errors.LeaseGone from exc
 
@@ -84,10 +84,10 @@ def _note(
         attempt=ask.number,
         answer=answer,
         counts=ask.quarantine <= 0,
-        provider_ref=canonical.text(reference)[: facts.LONGEST_REFERENCE],
-        error=canonical.text(error)[: facts.LONGEST_TEXT],
+        provider_ref=canonical.text(reference)[: rows.LONGEST_REFERENCE],
+        error=canonical.text(error)[: rows.LONGEST_TEXT],
     )
 
 
 def _wait(effect: Effect, seconds: float) -> None:
-    facts.change(effect, retry_at=facts.clock() + timedelta(seconds=seconds))
+    rows.change(effect, retry_at=rows.clock() + timedelta(seconds=seconds))

@@ -25,19 +25,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 
 from accounts.actors import Actor
 from audit import trail
-from ledger import errors, facts, keys, ports, registry, rules, status, stops
+from ledger import errors, facts, keys, ports, registry, rows, rules, status, stops
 from ledger.facts import Standing
 from ledger.keys import Intent
-from ledger.models import Effect, EffectAttempt, Idempotency, Incident
+from ledger.models import Effect, EffectAttempt, Incident
 from ledger.registry import Tool
+from ledger.seen import OPEN_ENDED, Ask, Seen
 from runs import leases
 from runs.errors import LeaseLost
 from runs.models import Run
@@ -73,16 +72,6 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    tool: Tool
-    provider_key: str
-    number: int
-    """Of the last attempt: the answer says nothing about later ones."""
-    quarantine: float
-    """Seconds until a "no" counts; zero or less: it does."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Blocked:
     by: Intent
 
@@ -112,6 +101,9 @@ def take(intent: Intent, alive: Alive) -> Taken:
             got = _Reservation(intent=intent, needs_permit=needs_permit).take(alive)
     except LeaseLost as exc:
         raise errors.LeaseGone from exc
+    except (OperationalError, InterfaceError):
+        connection.close()  # a broken connection does not recover by itself
+        raise
     except IntegrityError as exc:
         if "permit" not in str(exc):
             raise
@@ -178,9 +170,9 @@ class _Reservation:
         return self._mark(effect, tool, keys.for_provider(intent.key, run_id=intent.run_id))
 
     def _found(self, effect: Effect, alive: Alive) -> _Got:
-        now = facts.clock()
+        now = rows.clock()
         calls = list(effect.calls.order_by("number"))
-        seen = _Seen(effect=effect, calls=calls, tool=self.intent.tool, now=now)
+        seen = Seen(effect=effect, calls=calls, tool=self.intent.tool, now=now)
         if self.intent.resolving and not seen.open_ended:
             return Told(standing=facts.standing(effect))
         step = rules.next_step(seen.found(self.intent.fence))
@@ -210,18 +202,18 @@ class _Reservation:
         if refusal is not None:
             return refusal
         if permit is not None:
-            facts.change(effect, permit=permit)
+            rows.change(effect, permit=permit)
         if not new_key:
             return self._mark(effect, tool, effect.provider_key)
         number = keys.number_of(effect.provider_key) + 1
         fresh = keys.for_provider(effect.idempotency_key, run_id=self.intent.run_id, number=number)
-        facts.change(effect, idempotency=tool.idempotency)
+        rows.change(effect, idempotency=tool.idempotency)
         return self._mark(effect, tool, fresh)
 
     def _mark(self, effect: Effect, tool: Tool, provider_key: str) -> Started:
         """Write that a call is started. Its time runs from before this."""
         lease = self.intent.authority.lease
-        began, now = time.monotonic(), facts.clock()
+        began, now = time.monotonic(), rows.clock()
         attempt = EffectAttempt.objects.create(
             effect=effect,
             number=effect.attempts + 1,
@@ -232,7 +224,7 @@ class _Reservation:
             timeout_at=now + tool.call_timeout,
         )
         same = provider_key == effect.provider_key and effect.first_started_at is not None
-        facts.change(
+        rows.change(
             effect,
             attempts=attempt.number,
             provider_key=provider_key,
@@ -255,7 +247,7 @@ class _Reservation:
         for effect in others.exclude(pk=self.intent.key).order_by("created_at", "uid"):
             if alive(effect.idempotency_key):
                 continue
-            open_ended = effect.calls.filter(outcome__in=facts.OPEN_ENDED).order_by("-number")
+            open_ended = effect.calls.filter(outcome__in=OPEN_ENDED).order_by("-number")
             last = open_ended.first()
             if last is not None and not self._called_now(last):
                 return Blocked(by=self.intent.resolve(effect, registry.find(effect.tool)))
@@ -265,7 +257,7 @@ class _Reservation:
         return (
             attempt.outcome == status.Outcome.OPEN
             and attempt.fence == self.intent.fence
-            and attempt.timeout_at > facts.clock()
+            and attempt.timeout_at > rows.clock()
         )
 
     # --- refusing ---------------------------------------------------------------------------------
@@ -356,84 +348,3 @@ class _Reservation:
 
 def in_doubt(tool: str, why: str) -> errors.EffectInDoubt:
     return errors.EffectInDoubt(f"{tool}: {why} Settle the effect; the run then goes on.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """A pending effect with its calls, at one moment of the database's clock."""
-
-    effect: Effect
-    calls: list[EffectAttempt]
-    tool: Tool | None
-    now: datetime
-
-    def found(self, fence: int) -> rules.Found:
-        effect, tool, tries = self.effect, self.tool, settings.LEDGER_TRIES
-        last = self.calls[-1] if self.calls else None
-        streak = self._streak()
-        looks = effect.looks.filter(attempt=effect.attempts)
-        silent = looks.filter(counts=True, answer=status.Answer.SILENT).count()
-        return rules.Found(
-            guard=rules.guard_of(Idempotency(effect.idempotency), tool),
-            retry_allowed=effect.retry_allowed,
-            wait=_seconds(effect.retry_at - self.now) if effect.retry_at else 0.0,
-            last=status.Outcome(last.outcome) if last else None,
-            mine=last is not None and last.fence == fence,
-            overdue=last is not None and last.timeout_at <= self.now,
-            unresolved=bool(self.open_ended),
-            streak=len(streak),
-            same_again=_repeats(streak, tries),
-            in_window=self._in_window(),
-            can_ask=tool is not None and tool.lookup is not None,
-            asked=looks.count(),
-            silent=silent,
-            tries=tries,
-        )
-
-    @property
-    def left(self) -> float:
-        """Seconds until the last call's time is up."""
-        return _seconds(self.calls[-1].timeout_at - self.now)
-
-    def ask(self) -> Ask:
-        if self.tool is None:
-            raise AssertionError("only a known tool can ask")
-        latest = max(attempt.timeout_at for attempt in self.open_ended)
-        until = latest + settings.RUNS_LEASE + self.tool.visibility
-        return Ask(
-            tool=self.tool,
-            provider_key=self.effect.provider_key,
-            number=self.effect.attempts,
-            quarantine=_seconds(until - self.now),
-        )
-
-    @property
-    def open_ended(self) -> list[EffectAttempt]:
-        return [attempt for attempt in self.calls if attempt.outcome in facts.OPEN_ENDED]
-
-    def _streak(self) -> list[EffectAttempt]:
-        """The attempts at the end whose end is not known, latest first."""
-        streak = []
-        for attempt in reversed(self.calls):
-            if attempt.outcome not in facts.OPEN_ENDED:
-                break
-            streak.append(attempt)
-        return streak
-
-    def _in_window(self) -> bool:
-        first, tool = self.effect.first_started_at, self.tool
-        if tool is None or tool.window is None or first is None:
-            return False
-        return self.now + tool.call_timeout <= first + tool.window
-
-
-def _repeats(streak: list[EffectAttempt], tries: int) -> bool:
-    """Whether the provider only repeats itself: it says so, or answers 500 time and again."""
-    if streak and streak[0].replayed:
-        return True
-    last_two = [attempt.http_status for attempt in streak[:2]]
-    return len(streak) >= tries and last_two == [500, 500]
-
-
-def _seconds(left: timedelta) -> float:
-    return left.total_seconds()

@@ -23,7 +23,7 @@ from accounts import errors as people
 from accounts.actors import Actor
 from audit import canonical, trail
 from audit.canonical import Json
-from ledger import errors, facts, status
+from ledger import errors, facts, rows, status
 from ledger.models import Effect
 
 PERMISSION = "ledger.settle_effect"
@@ -84,7 +84,7 @@ class _Said:
         if not self.reason:
             raise errors.ReasonMissing
         self.reference = canonical.text(reference.strip())
-        if verdict == "happened" and not 0 < len(self.reference) <= facts.LONGEST_REFERENCE:
+        if verdict == "happened" and not 0 < len(self.reference) <= rows.LONGEST_REFERENCE:
             raise errors.ReferenceMissing
         self.result = _checked(result) if result is not None else {"reference": self.reference}
 
@@ -102,17 +102,17 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
     if found is None:
         raise errors.NoSuchEffect
     key, run_id = found
-    facts.lock_run(run_id)
-    effect = facts.lock_effect(key)
+    rows.lock_run(run_id)
+    effect = rows.lock_effect(key)
     if effect.status != status.Status.IN_DOUBT:
         raise _not_in_doubt(effect)
     signed = {
         "settled_by": actor.label,
         "settle_reason": said.reason,
-        "settled_at": facts.clock(),
+        "settled_at": rows.clock(),
     }
     if said.verdict == "happened":
-        facts.change(
+        rows.change(
             effect,
             status=status.Status.CONFIRMED,
             provider_ref=said.reference,
@@ -124,7 +124,7 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
     else:
         why = f"{actor.label} found out that it did not happen."
         facts.rule_out(effect, upto=effect.attempts, why=why)
-        facts.change(effect, status=status.Status.PENDING, retry_allowed=True, error=why, **signed)
+        rows.change(effect, status=status.Status.PENDING, retry_allowed=True, error=why, **signed)
     trail.record(
         "effect.settled",
         actor=actor,
@@ -138,7 +138,7 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
             "reference": said.reference,
         },
     )
-    facts.wake(run_id, cause="effect settled")
+    rows.wake(run_id, cause="effect settled")
     return effect
 
 

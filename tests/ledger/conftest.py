@@ -88,6 +88,7 @@ def quick(settings, database: None, monkeypatch) -> Iterator[None]:
     settings.RUNS_BACKOFF_CAP = timedelta(seconds=300)
     settings.LEDGER_PERMITS = "tests.ledger.conftest.SomePermits"
     settings.LEDGER_TRIES = 3
+    settings.LEDGER_REFUSALS = 3
     SomePermits.approved = {}
     SomePermits.reuses = False
     monkeypatch.setattr(registry, "_tools", dict(registry._tools))

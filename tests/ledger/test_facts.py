@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 
 from audit.models import Entry
-from ledger import errors, facts
+from ledger import errors, facts, rows
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -188,14 +188,14 @@ def test_an_audit_entry_that_cannot_be_written_does_not_lose_the_fact(t, driver,
     with pytest.raises(errors.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
 
-    real, failures = facts.trail.record, [RuntimeError("the log is broken")]
+    real, failures = rows.trail.record, [RuntimeError("the log is broken")]
 
     def record(*args: object, **kwargs: object) -> object:
         if failures:
             raise failures.pop()
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(facts.trail, "record", record)
+    monkeypatch.setattr(rows.trail, "record", record)
     facts.record(token_of(run), Outcome.success("re_9"))
     assert effect_of(run).status == "sent"
     assert verbs(run) == ["effect.in_doubt", "effect.late_success"]  # written after the commit
@@ -208,7 +208,7 @@ def test_an_audit_log_that_stays_broken_does_not_lose_the_fact(t, driver, run, m
     def record(*args: object, **kwargs: object) -> object:
         raise RuntimeError("the log is broken")
 
-    monkeypatch.setattr(facts.trail, "record", record)
+    monkeypatch.setattr(rows.trail, "record", record)
     with pytest.raises(errors.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
     facts.record(token_of(run), Outcome.success("re_9"))
@@ -238,7 +238,7 @@ def test_a_fact_that_nobody_takes_leaves_the_call_open_and_gives_the_run_up(
 
     with monkeypatch.context() as patch:
         patch.setattr(facts, "_record", record)
-        patch.setattr(facts, "PATIENCE", 0.1)
+        patch.setattr(rows, "PATIENCE", 0.1)
         with pytest.raises(errors.LeaseGone):
             driver(lambda: t.ledger(order="7"))
     assert outcomes_of(effect_of(run)) == ["open"]
@@ -248,14 +248,14 @@ def test_a_fact_that_nobody_takes_leaves_the_call_open_and_gives_the_run_up(
 
 
 def test_a_result_that_cannot_be_stored_does_not_lose_the_fact(t, world, driver, run, monkeypatch):
-    real = facts._storable
+    real = rows.storable
 
     def storable(result: object) -> object:
         if result is not None:
             raise RecursionError
         return real(result)
 
-    monkeypatch.setattr(facts, "_storable", storable)
+    monkeypatch.setattr(rows, "storable", storable)
     for _ in range(2):
         with pytest.raises(errors.ResultNotKept) as lost:
             driver(lambda: t.ledger(order="7"))

@@ -305,7 +305,7 @@ def test_a_look_up_that_returns_nonsense_is_no_no(t, world, driver, run, nonsens
 
 
 def test_noes_come_to_an_end_and_fail(t, world, driver, run, settings):
-    settings.LEDGER_TRIES = 2
+    settings.LEDGER_REFUSALS = 2
     world.says = [unheard()] * 50
     with pytest.raises(errors.LookAgainLater):
         driver(lambda: t.lookup(order="7"))

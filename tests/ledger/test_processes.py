@@ -136,9 +136,9 @@ def test_a_worker_frozen_before_its_call_wakes_too_late_and_does_not_call(
     run = start(tool, order)
     short = {
         "FAKEPAY_URL": bank.url,
-        "RUNS_LEASE": timedelta(seconds=1),
-        "RUNS_LEASE_MARGIN": timedelta(seconds=0.2),
-        "RUNS_HEARTBEAT": timedelta(seconds=0.2),
+        "RUNS_LEASE": timedelta(seconds=3),
+        "RUNS_LEASE_MARGIN": timedelta(seconds=0.5),
+        "RUNS_HEARTBEAT": timedelta(seconds=0.5),
     }
     with worker(child.drive_until, run.pk, "effect.reserved", **short) as zombie:
         zombie.frozen()

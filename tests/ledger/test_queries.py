@@ -135,6 +135,7 @@ def test_the_settings_of_the_tests_are_fit(settings):
     [
         ("LEDGER_CALL_TIMEOUT", 0, "E001"),
         ("LEDGER_TRIES", 0, "E002"),
+        ("LEDGER_REFUSALS", 0, "E002"),
         ("LEDGER_BACKOFF", 0, "E003"),
         ("LEDGER_RESULT_LIMIT", 10, "E004"),
     ],

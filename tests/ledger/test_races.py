@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections, transaction
 
 from accounts.actors import Actor
-from ledger import errors, facts, settle, stops, sweep
+from ledger import errors, facts, rows, settle, stops, sweep
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -213,7 +213,7 @@ def test_the_sweeper_passes_over_what_is_locked(t, driver, run):
     pass_time(run, timedelta(minutes=1))
     take_over(run)
     with transaction.atomic():
-        facts.lock_run(run.pk)
+        rows.lock_run(run.pk)
         assert at_once(sweep.sweep) == [0]
     assert sweep.sweep() == 1
 
@@ -244,7 +244,7 @@ def test_a_driver_that_loses_its_lease_between_reserve_and_mark_marks_nothing(
 def test_runs_do_not_wait_for_each_other(t, world, driver, run):
     others = [take_over(make_run()) for _ in range(6)]
     with transaction.atomic():
-        facts.lock_run(run.pk)
+        rows.lock_run(run.pk)
         ends = at_once(*[lambda d=d: d(lambda: t.ledger(order="7")) for d in others])
     assert len(ends) == len(world.happened) == 6
 
@@ -254,7 +254,7 @@ def test_a_frozen_transaction_delays_a_fact_but_does_not_lose_it(t, world, drive
 
     def freeze() -> None:
         with transaction.atomic():
-            facts.lock_run(run.pk)
+            rows.lock_run(run.pk)
             held.set()
             release.wait(20)
 

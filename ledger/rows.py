@@ -1,0 +1,164 @@
+"""Writing the ledger's rows: locks, the clock, what is kept of an answer, who is told and woken.
+
+Everything here runs inside a transaction that has locked the run and then the effect, but for
+`surely`, which runs one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F
+
+from accounts.actors import Actor
+from audit import canonical, trail
+from audit.canonical import Json
+from ledger import rules, status
+from ledger.models import Effect, EffectAttempt
+from ledger.outcomes import LONGEST_WAIT, Outcome
+from runs import dispatch
+from runs.models import Run
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+PATIENCE = 40.0
+"""Seconds that a fact is tried to be recorded: longer than a frozen transaction may hold a lock."""
+LONGEST_TEXT = 4000
+LONGEST_REFERENCE = 300
+
+
+def surely(write: Callable[[], T]) -> T:
+    """Run `write` until the database takes it, for PATIENCE seconds. It may run more than once."""
+    give_up, pause = time.monotonic() + PATIENCE, 0.05
+    while True:
+        try:
+            return write()
+        except (OperationalError, InterfaceError):
+            if time.monotonic() + pause > give_up:
+                raise
+            if not connection.in_atomic_block:
+                connection.close()  # a broken connection does not recover by itself
+            time.sleep(pause)
+            pause = min(pause * 2, 2.0)
+
+
+def lock_run(run_id: UUID) -> None:
+    """First of all locks, and for as long as the transaction."""
+    Run.objects.select_for_update(no_key=True).values_list("pk").get(pk=run_id)
+
+
+def lock_effect(key: str) -> Effect:
+    return Effect.objects.select_for_update(no_key=True).get(pk=key)
+
+
+def change(effect: Effect, **values: object) -> None:
+    """Write these columns of an effect and the time, and show them on the object."""
+    now = clock()
+    Effect.objects.filter(pk=effect.pk).update(updated_at=now, **values)
+    for name, value in {"updated_at": now, **values}.items():
+        setattr(effect, name, value)
+
+
+def clock() -> datetime:
+    """The database's clock at this moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
+
+
+def wake(run_id: UUID, *, cause: str) -> None:
+    """In a transaction, the run locked: somebody has to look at the run again."""
+    Run.objects.filter(pk=run_id).update(wakes=F("wakes") + 1)
+    dispatch.ring(run_id, cause=cause)
+
+
+def tell(
+    verb: str,
+    effect: Effect,
+    *,
+    reason: str = "",
+    data: dict[str, object] | None = None,
+    actor: Actor | None = None,
+) -> None:
+    """Write the audit entry of a fact in its transaction, or after it if that does not work."""
+
+    def write() -> None:
+        trail.record(
+            verb,
+            actor=actor or Actor.system("ledger"),
+            target=("effect", str(effect.uid)),
+            run_id=effect.run_id,
+            reason=reason,
+            data={"key": effect.idempotency_key, "tool": effect.tool, **(data or {})},
+        )
+
+    try:
+        with transaction.atomic():
+            write()
+    except (OperationalError, InterfaceError):
+        raise  # the whole fact is tried again
+    except Exception:
+        logger.exception("%s of effect %s was not written to the audit log yet", verb, effect.uid)
+        transaction.on_commit(write, robust=True)
+
+
+def close(
+    attempt: EffectAttempt,
+    outcome: status.Outcome,
+    said: Outcome,
+    *,
+    provider_ref: str = "",
+    response: Json = None,
+) -> None:
+    """Write how an attempt ended."""
+    attempt.outcome = outcome
+    attempt.ended_at = clock()
+    attempt.error = text(said.reason)
+    if said.http_status is not None:
+        attempt.http_status, attempt.replayed = said.http_status, said.replayed
+    if provider_ref:
+        attempt.provider_ref = provider_ref
+    if response is not None:
+        attempt.response = response
+    attempt.save()
+
+
+def storable(result: object) -> tuple[Json, str]:
+    """The result as it is kept, and why it is not kept whole; empty if it is."""
+    shown = canonical.visible(result)
+    size = len(json.dumps(shown, ensure_ascii=False).encode())
+    if size <= settings.LEDGER_RESULT_LIMIT:
+        return shown, ""
+    start = json.dumps(shown, ensure_ascii=False)[:1000]
+    return start, (
+        f"The result has {size} bytes; more than {settings.LEDGER_RESULT_LIMIT} are not kept."
+        " It happened all the same. Have the tool return only what the agent needs."
+    )
+
+
+def later(retry_after: float | None, tried: int) -> datetime:
+    """When to call again: after the provider's wish, and not before the pause has passed."""
+    asked = retry_after if retry_after is not None and math.isfinite(retry_after) else 0.0
+    seconds = max(min(asked, LONGEST_WAIT), backoff(tried))
+    return clock() + timedelta(seconds=seconds)
+
+
+def backoff(tried: int) -> float:
+    """Seconds to wait after so many attempts or questions."""
+    return rules.backoff(settings.LEDGER_BACKOFF, settings.RUNS_BACKOFF_CAP, tried)
+
+
+def text(reason: str) -> str:
+    """A reason as it can be stored."""
+    return canonical.text(reason)[:LONGEST_TEXT]
