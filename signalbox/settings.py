@@ -301,6 +301,9 @@ RUNS_HIDDEN_KEYS = frozenset(
 LEDGER_PERMITS = "approvals.permits.Permits"
 LEDGER_CALL_TIMEOUT = timedelta(seconds=env.float("LEDGER_CALL_TIMEOUT_SECONDS", default=20.0))
 LEDGER_TRIES = env.int("LEDGER_TRIES", default=4)
+"""Calls in a row whose end nobody heard, before the run is given back or the provider asked."""
+LEDGER_REFUSALS = env.int("LEDGER_REFUSALS", default=12)
+"""Calls in a row that were refused for now, or not found, before an effect fails: ~15 minutes."""
 LEDGER_BACKOFF = timedelta(seconds=env.float("LEDGER_BACKOFF_SECONDS", default=1.0))
 LEDGER_RESULT_LIMIT = 64 * 1024
 
