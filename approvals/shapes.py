@@ -1,7 +1,7 @@
 """The shapes of questions: how a payload is recognised, what a person reads, what the agent gets.
 
-Pure functions. The formats of others are described in docs/interrupts.md; in all of them an answer
-of the wrong form is stored before it is refused and then stays, so nothing is answered by guess.
+Pure functions. Besides ours there are those of LangChain's middleware and of Agent Inbox; in all of
+them an answer of the wrong form is stored before it is refused, so nothing is answered by guess.
 
 1. `ours` is raised by `approvals.ask`. Only it names the effect that an approval permits.
 2. `plain` is everything nobody knows: approve and reject mean True and False unless the policy maps

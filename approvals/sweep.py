@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from accounts.actors import ClockTimestamp
@@ -42,7 +42,7 @@ def _each(found: Iterable[UUID], act: Callable[[UUID], bool]) -> int:
     for one in list(found):
         try:
             done += act(one)
-        except DatabaseError:
+        except Exception:
             logger.exception("%s of %s failed", act.__name__, one)
     return done
 

@@ -159,7 +159,7 @@ def test_an_answer_that_is_none_of_ours_is_not_used(given):
 def test_the_digest_holds_over_a_checkpoint(args, same):
     desk = Desk("Q?", tool="t", args=args)
     payload = desk.start()
-    assert payload["args"] == same
+    assert repr(payload["args"]) == repr(same)  # plain values, whatever was passed
     assert desk.resume(answer_to(payload))
 
 

@@ -333,9 +333,13 @@ def test_an_unknown_request_is_refused_and_told(ben):
         decisions.decide(missing, actor=of(ben), verdict="approved", seen_digest="", token="t")
     entry = Entry.objects.get(verb="decision.refused")
     assert entry.target_id == str(missing)
-    forged: Any = "1 OR 1=1"
+
+
+@pytest.mark.parametrize("forged", ["1 OR 1=1", "", None, 7, "a\x00b", "x" * 2000])
+def test_what_is_no_id_of_a_request_finds_none(ben, forged):
     with pytest.raises(errors.NoSuchRequest):
         decisions.decide(forged, actor=of(ben), verdict="approved", seen_digest="", token="t")
+    assert Entry.objects.filter(verb="decision.refused").count() == 1
 
 
 # --- in time --------------------------------------------------------------------------------------

@@ -323,3 +323,28 @@ def test_a_deadline_that_makes_the_run_read_only_tells_the_agent_that_it_expired
     assert drive(run) is status.Outcome.FINISHED
     assert now(run).read_only
     assert log_of(run) == [["a", "expired", False]]
+
+
+def test_a_question_that_keeps_changing_parks_the_run_until_an_operator_sends_it_on(
+    start, ben, settings
+):
+    settings.APPROVALS_ROUNDS = 1
+    amount = {"cents": 100}
+
+    def unstable(_: State) -> State:
+        return {"log": [["pay", ask("pay?", tool="pay", args=dict(amount)).decision]]}
+
+    run = start(a=gate("a"), pay=unstable)
+    amount["cents"] = 200
+    approve(open_of(run, title="a?"), ben)
+    assert drive(run) is status.Outcome.PARKED
+    assert now(run).park_reason == "payload_unstable"
+    assert not Request.objects.filter(run=run, round=2).exists()
+
+    controls.retry(run.pk, actor=Actor.person(person("Ada"), entry="page"), reason="made stable")
+    assert drive(run) is status.Outcome.WAITED
+    request = open_of(run)
+    assert (request.round, request.payload["args"]) == (2, {"cents": 200})
+    approve(request, ben)
+    assert drive(run) is status.Outcome.FINISHED
+    assert ["pay", "approved"] in log_of(run)

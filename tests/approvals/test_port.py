@@ -215,9 +215,10 @@ def chain(request: Request, *sources: str, parent: str = "c1") -> None:
             parent = f"c{number}"
 
 
-def test_as_long_as_the_interrupt_is_pending_nothing_was_delivered(delivering):
-    chain(delivering, "loop")
-    assert note(delivering, head(pending(ours()))).delivery == Delivery.DELIVERING
+@pytest.mark.parametrize("held", [0, 1])
+def test_as_long_as_the_interrupt_is_pending_nothing_was_delivered(delivering, held):
+    still = head(pending(ours()), held=held)
+    assert note(delivering, still).delivery == Delivery.DELIVERING
 
 
 def test_an_answer_took_effect_if_the_head_came_from_its_checkpoint_by_normal_steps(delivering):

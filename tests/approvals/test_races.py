@@ -158,27 +158,23 @@ def one_race_against_the_deadline(duel, request: Request, ben: User, early: floa
 
 def test_a_click_before_the_deadline_that_has_to_wait_past_it_comes_too_late(asked, ben):
     request = asked()
-    held, done = threading.Event(), threading.Event()
+    held, clicked_in_time = threading.Event(), threading.Event()
 
     def hold():
         """As a driver that is slow in its last transaction."""
         with transaction.atomic():
             Run.objects.select_for_update(no_key=True).get(pk=request.run_id)
-            due_in_memory = clock.now() + timedelta(milliseconds=150)
             held.set()
-            while clock.now() <= due_in_memory:
-                time.sleep(0.01)
-        done.set()
-
-    due_in(request, timedelta(milliseconds=100))
+            clicked_in_time.wait(10)
+            time.sleep(0.4)
 
     def click():
         held.wait(10)
-        assert clock.now() < request.deadline
+        due_in(request, timedelta(milliseconds=200))
+        clicked_in_time.set()
         return approve(request, ben)
 
     _, clicked = together(hold, click)
-    assert done.is_set()
     assert isinstance(clicked, errors.DeadlinePassed)
     assert now(request).status == Status.EXPIRED
 
@@ -195,6 +191,30 @@ def test_two_sweepers_and_a_late_click_fire_a_deadline_once(asked, ben):
             assert now(request).status == Status.EXPIRED
             assert now(request.run).wakes == 1
             assert len(entries(request, "request.expired")) == 1
+
+
+def test_the_sweeper_leaves_alone_what_somebody_has_locked(asked):
+    request = asked()
+    due_in(request, timedelta(0))
+    held, swept = threading.Event(), threading.Event()
+
+    def hold() -> object:
+        """As a verdict or a driver that is at it."""
+        with transaction.atomic():
+            Run.objects.select_for_update(no_key=True).get(pk=request.run_id)
+            held.set()
+            assert swept.wait(20), "the sweeper waits for a lock"
+            return now(request).status
+
+    def fire() -> bool:
+        held.wait(10)
+        try:
+            return sweep.expire(request.pk)
+        finally:
+            swept.set()
+
+    assert together(hold, fire) == [Status.PENDING, False]
+    assert sweep.expire(request.pk)
 
 
 def test_a_verdict_and_a_change_of_the_question_never_mix(asked, ben, duel):
