@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -29,12 +27,9 @@ from langgraph.errors import GraphDrained, UnknownInterruptError
 from langgraph.runtime import RunControl
 from langgraph.types import Command
 
-from accounts.actors import Actor
-from audit import canonical, trail
 from runs import (
     authority,
     checkpoints,
-    dispatch,
     errors,
     failures,
     graphs,
@@ -44,6 +39,7 @@ from runs import (
     leases,
     moves,
     ports,
+    resting,
     savers,
     status,
     workers,
@@ -102,10 +98,8 @@ class _Drive:
     saved: bool = False
     unchanged: int = 0
     signature: tuple[object, ...] = ()
-    actor: Actor = field(init=False)
 
     def __post_init__(self) -> None:
-        self.actor = Actor.system(self.taken.lease.holder)
         self.first_look = self.taken.look
         try:
             self.agent = graphs.load(self.taken.agent)
@@ -325,141 +319,15 @@ class _Drive:
             wakes = leases.lock(self.mine.lease)
             if wakes != look.wakes:
                 return None
-            return _Ending(drive=self, look=look, head=head).act(move)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Ending:
-    """What the last transaction of a drive writes; run and lease are locked."""
-
-    drive: _Drive
-    look: leases.Look
-    head: Head | None
-
-    def act(self, move: moves.Move) -> status.Outcome:
-        match move:
-            case moves.Cancel():
-                return self._cancel()
-            case moves.Finish():
-                return self._finish()
-            case moves.Wait():
-                return self._wait()
-            case moves.Park(reason, detail):
-                return self._park(reason, detail)
-            case moves.Release(to):
-                return self._release(to)
-            case moves.RetryLater(failure):
-                return self._retry_later(failure)
-            case moves.Fail(failure):
-                return self._fail(failure)
-            case _:
-                raise AssertionError(move)
-
-    def _cancel(self) -> status.Outcome:
-        self._withdraw("the run was cancelled")
-        self._record("run.cancelled")
-        self._rest(status=status.Status.CANCELLED, ended_at=Now())
-        return self._give_back(status.Outcome.CANCELLED)
-
-    def _finish(self) -> status.Outcome:
-        self._withdraw("the run has ended")
-        self._record("run.finished")
-        output = canonical.visible(self.head.values) if self.head else None
-        self._rest(status=status.Status.SUCCEEDED, ended_at=Now(), output=output)
-        return self._give_back(status.Outcome.FINISHED)
-
-    def _wait(self) -> status.Outcome:
-        if self.head is None:
-            raise AssertionError("only a head can ask")
-        deadline = ports.approvals().open(self._run(), self.head)
-        self._record("run.waiting")
-        self._rest(status=status.Status.WAITING, wait_until=deadline, asked=True)
-        return self._give_back(status.Outcome.WAITED)
-
-    def _park(self, reason: status.Park, detail: str) -> status.Outcome:
-        self._record("run.parked", reason=detail, data={"park": reason.value})
-        self._rest(status=status.Status.PARKED, park_reason=reason, park_detail=detail)
-        return self._give_back(status.Outcome.PARKED, detail=reason.label)
-
-    def _release(self, to: str) -> status.Outcome:
-        self._rest(status=status.Status.QUEUED)
-        dispatch.ring(self.drive.run_id, cause="handed on", to=to)
-        if to:
-            return self._give_back(status.Outcome.RELEASED, detail=f"handed on to {to}")
-        why = self.drive.mine.control.drain_reason or ""
-        return self._give_back(status.Outcome.DRAINED, detail=why)
-
-    def _retry_later(self, failure: moves.Failure) -> status.Outcome:
-        if self.drive.failure is None and self.drive.taken.due_at is not None:
-            # The error is an earlier attempt's, and something woke the run before its retry is due.
-            self._rest(status=status.Status.QUEUED, due_at=self.drive.taken.due_at)
-            return self._give_back(status.Outcome.RELEASED, detail="its retry is not due yet")
-        agent = self.drive.agent
-        mark = self.head.mark if self.head else ""
-        past = history.EMPTY
-        if agent is not None:
-            past = history.at(self.drive.run_id, mark, declared=agent.declared)
-        delay = failure.retry_after if failure.retry_after is not None else backoff(past.errors)
-        self._rest(status=status.Status.QUEUED, due_at=Now() + timedelta(seconds=delay))
-        return self._give_back(status.Outcome.RAISED, failure=failure)
-
-    def _fail(self, failure: moves.Failure) -> status.Outcome:
-        self._withdraw("the run has failed")
-        self._record("run.failed", reason=f"{failure.error_class}: {failure.error}")
-        self._rest(
-            status=status.Status.FAILED,
-            ended_at=Now(),
-            error_class=failure.error_class[:200],
-            error=failure.error,
-        )
-        return self._give_back(status.Outcome.RAISED, failure=failure)
-
-    def _withdraw(self, reason: str) -> None:
-        if self.look.asked:
-            ports.approvals().withdraw(self._run(), reason)
-
-    def _run(self) -> Run:
-        return Run.objects.get(pk=self.drive.run_id)
-
-    def _rest(self, **changes: object) -> None:
-        Run.objects.filter(pk=self.drive.run_id).update(
-            seen_wakes=self.look.wakes, updated_at=Now(), **changes
-        )
-
-    def _give_back(
-        self,
-        outcome: status.Outcome,
-        *,
-        detail: str = "",
-        failure: moves.Failure | None = None,
-    ) -> status.Outcome:
-        leases.give_back(
-            self.drive.mine.lease,
-            leases.Ending(
-                outcome=outcome,
-                head=self.head.mark if self.head else "",
-                detail=detail,
-                failure=failure or self.drive.failure,
-            ),
-        )
-        return outcome
-
-    def _record(self, verb: str, *, reason: str = "", data: object = None) -> None:
-        trail.record(
-            verb,
-            actor=self.drive.actor,
-            target=("run", str(self.drive.run_id)),
-            run_id=self.drive.run_id,
-            reason=reason,
-            data=data,
-        )
-
-
-def backoff(errors_before: int) -> float:
-    """Seconds to wait after an error: doubled each time, capped, and spread by half."""
-    base: float = settings.RUNS_BACKOFF.total_seconds() * 2 ** min(errors_before, 20)
-    capped = min(base, settings.RUNS_BACKOFF_CAP.total_seconds())
-    return capped * random.uniform(0.5, 1.0)  # noqa: S311 (spreads load, guards nothing)
+            return resting.Rest(
+                lease=self.mine.lease,
+                look=look,
+                head=head,
+                declared=self.agent.declared if self.agent else None,
+                failure=self.failure,
+                due_at=self.taken.due_at,
+                drained=self.control.drain_reason or "",
+            ).act(move)
 
 
 def _signature(head: Head) -> tuple[object, ...]:

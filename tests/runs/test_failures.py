@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from audit.models import Entry
 from ledger import errors as ledger_errors
-from runs import driver, errors, failures, moves, status
+from runs import driver, errors, failures, moves, resting, status
 from runs.models import Run
 from runs.registry import Declaration
 from runs.stop import StopRun
@@ -120,7 +120,7 @@ def test_what_wakes_a_run_before_its_retry_costs_no_try_and_moves_no_date(
 def test_the_wait_doubles_up_to_the_cap_and_is_spread(settings) -> None:
     settings.RUNS_BACKOFF, settings.RUNS_BACKOFF_CAP = timedelta(seconds=2), timedelta(minutes=5)
     for before, longest in ((0, 2), (1, 4), (2, 8), (20, 300), (10**6, 300)):
-        waits = {driver.backoff(before) for _ in range(20)}
+        waits = {resting.backoff(before) for _ in range(20)}
         assert longest / 2 <= min(waits) <= max(waits) <= longest
         assert len(waits) > 1
 
