@@ -169,7 +169,7 @@ def _outcome(end: End) -> Outcome:
         case calls.Returned(value):
             return outcomes.of_returned(value)
         case calls.Raised(error):
-            return outcomes.of_exception(error)
+            return outcomes.from_exception(error)
         case calls.NoAnswer(seconds=seconds):
             return Outcome.unknown(f"no answer within {seconds:.1f} s")
         case NotStarted():
@@ -228,7 +228,7 @@ def _ask(intent: Intent, ask: Ask) -> Steps[None]:
         case calls.Returned(value):
             looks.silent(intent, ask, f"the look-up returned {type(value).__name__}")
         case calls.Raised(error):
-            looks.silent(intent, ask, outcomes.of_exception(error).reason)
+            looks.silent(intent, ask, outcomes.from_exception(error).reason)
         case _:
             looks.silent(intent, ask, "no answer in time")
 

@@ -137,8 +137,11 @@ NOTHING_WAS_SENT = (
 )
 
 
-def of_exception(exc: BaseException) -> Outcome:
-    """The outcome of a call that raised: refused for now without a connection, else unknown."""
+def from_exception(exc: BaseException) -> Outcome:
+    """The outcome of a call that raised: refused for now if there was no connection, else unknown.
+
+    The ledger applies it to whatever a tool raises; a tool need not catch anything.
+    """
     said = f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
     if isinstance(exc, NOTHING_WAS_SENT):
         return Outcome.refused(f"no connection ({said})", retryable=True)

@@ -310,10 +310,18 @@ class _Reservation:
             effect=effect, kind=Incident.Kind.CONFLICT, facts__contains=pair
         )
         if not known.exists():
-            told = {**pair, "args": intent.args, "stored": effect.args, "step": intent.step}
+            told: dict[str, object] = {
+                **pair,
+                "step": intent.step,
+                "stored_hash": effect.args_hash,
+            }
             Incident.objects.create(
-                kind=Incident.Kind.CONFLICT, run_id=intent.run_id, effect=effect, facts=told
+                kind=Incident.Kind.CONFLICT,
+                run_id=intent.run_id,
+                effect=effect,
+                facts={**told, "args": intent.args, "stored": effect.args},
             )
+            # Without the arguments: nobody could take them out of the audit log again.
             self._record("effect.conflict", effect, str(error), told)
         return _Refusal(error=error)
 

@@ -22,6 +22,7 @@ from django.db.models import F
 from accounts.actors import Actor
 from audit import canonical, trail
 from audit.canonical import Json
+from audit.models import ClockTimestamp
 from ledger import rules, status
 from ledger.models import Effect, EffectAttempt
 from ledger.outcomes import LONGEST_WAIT, Outcome
@@ -62,10 +63,9 @@ def lock_effect(key: str) -> Effect:
 
 
 def change(effect: Effect, **values: object) -> None:
-    """Write these columns of an effect and the time, and show them on the object."""
-    now = clock()
-    Effect.objects.filter(pk=effect.pk).update(updated_at=now, **values)
-    for name, value in {"updated_at": now, **values}.items():
+    """Write these columns of an effect, which show on the object, and the time, which does not."""
+    Effect.objects.filter(pk=effect.pk).update(updated_at=ClockTimestamp(), **values)
+    for name, value in values.items():
         setattr(effect, name, value)
 
 

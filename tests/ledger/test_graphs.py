@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
-from langgraph.types import RetryPolicy, Send
+from langgraph.types import Command, RetryPolicy, Send, interrupt
 
 from ledger import errors
 from ledger.models import Effect, Idempotency
@@ -160,6 +160,28 @@ def test_subgraphs_as_nodes_and_called_from_nodes_keep_their_keys(pay, world, ru
     until_done(builder.compile(checkpointer=InMemorySaver()), run, {"n": 0})
     assert len(crash.reached) == 4
     assert len(world.calls) == 2
+
+
+def test_effects_before_a_question_are_not_repeated_when_it_is_answered(pay, world, run):
+    def branch(state: State) -> State:
+        pay(order="before")
+        answer = interrupt(f"question {state['n']}")
+        pay(order="after")
+        return {"out": [answer]}
+
+    builder = StateGraph(State)
+    builder.add_node("branch", branch)
+    builder.add_conditional_edges(
+        START, lambda _: [Send("branch", {"n": n, "out": []}) for n in range(2)], ["branch"]
+    )
+    graph = builder.compile(checkpointer=InMemorySaver())
+    until_done(graph, run, {"n": 0})
+    assert len(world.calls) == 2
+    config: Any = {"configurable": {"thread_id": str(run.pk)}}
+    for _ in range(2):
+        pending = graph.get_state(config).interrupts
+        until_done(graph, run, Command(resume={pending[0].id: "yes"}))
+    assert sorted(each["order"] for each in world.seen) == ["after", "after", "before", "before"]
 
 
 class Scripted(GenericFakeChatModel):

@@ -9,7 +9,7 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from ledger.outcomes import Kind, Outcome, from_response, of_exception, of_returned
+from ledger.outcomes import Kind, Outcome, from_exception, from_response, of_returned
 
 
 def response(status: int, json: object = None, **headers: str) -> httpx.Response:
@@ -76,7 +76,7 @@ def test_an_http_answer(status, kind, retryable):
     ],
 )
 def test_an_exception_is_unknown_unless_no_connection_came_about(exc, kind):
-    outcome = of_exception(exc)
+    outcome = from_exception(exc)
     assert (outcome.kind, outcome.retryable) == (kind, kind is Kind.REFUSED)
     assert type(exc).__name__ in outcome.reason
 
