@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,13 +49,23 @@ def dsn() -> dict[str, Any]:
 def setup() -> None:
     """Create or upgrade the checkpoint tables. Waits for anybody who does the same."""
     with psycopg.connect(**dsn(), autocommit=True, row_factory=dict_row) as conn:
-        conn.execute("SELECT pg_advisory_lock(%s)", (SETUP_LOCK,))
+        _wait_for_set_up_lock(conn)
         try:
             if problem(conn):
                 _drop_invalid_indexes(conn)
                 PostgresSaver(conn).setup()
         finally:
             conn.execute("SELECT pg_advisory_unlock(%s)", (SETUP_LOCK,))
+
+
+def _wait_for_set_up_lock(conn: psycopg.Connection[Any]) -> None:
+    # Asked again and again: a statement that waits in the database has a snapshot, for which the
+    # holder's CREATE INDEX CONCURRENTLY would wait in turn.
+    while True:
+        row = conn.execute("SELECT pg_try_advisory_lock(%s) AS mine", (SETUP_LOCK,)).fetchone()
+        if row is not None and row["mine"]:
+            return
+        time.sleep(0.1)
 
 
 def problem(conn: psycopg.Connection[Any] | None = None) -> str:
