@@ -162,7 +162,7 @@ def _stopped(run: Run) -> Notice:
         Q(scope=Stop.Scope.EVERYTHING) | Q(scope=Stop.Scope.AGENT, name=run.agent)
     )
     stop = everywhere.first() or on.first()
-    why = f" by {stop.set_by}: {stop.reason}" if stop else ""
+    why = f", set by {stop.set_by}: {stop.reason.rstrip('.')}" if stop else ""
     return Notice(
         tone="warn",
         text=phrase(f"An emergency stop is on{why}. When it is lifted, the run goes on by itself."),

@@ -210,11 +210,7 @@ def _drives(
 
 def _lanes(run: Run, page: chain.Page, drives: Sequence[Drive], end: datetime) -> Iterator[Lane]:
     if not page.before:
-        began = min((drive.start for drive in drives), default=end)
-        if began > run.created_at:
-            yield Lane(
-                label="in the queue", start=run.created_at, end=began, tone="neutral", saved=False
-            )
+        yield from _first_lanes(run, page, drives, end)
     known = {(row.ns, row.id): row for row in (*page.rows, *filter(None, (page.before,)))}
     for row in page.rows:
         parent = known.get((row.ns, row.parent_id or ""))
@@ -222,6 +218,20 @@ def _lanes(run: Run, page: chain.Page, drives: Sequence[Drive], end: datetime) -
             yield Lane(label=_named(parent), start=parent.at, end=row.at, anchor=_anchor(row.id))
     if page.newest:
         yield from _open_lane(run, page, drives, end)
+
+
+def _first_lanes(
+    run: Run, page: chain.Page, drives: Sequence[Drive], end: datetime
+) -> Iterator[Lane]:
+    """Waiting for a worker, and what it takes until the agent's own code runs."""
+    began = min((drive.start for drive in drives), default=end)
+    if began > run.created_at:
+        yield Lane(
+            label="in the queue", start=run.created_at, end=began, tone="neutral", saved=False
+        )
+    ready = next((row for row in page.rows if row.nodes != "input"), None)
+    if ready and ready.at > began:
+        yield Lane(label="start", start=began, end=ready.at, anchor=_anchor(ready.id))
 
 
 def _open_lane(

@@ -102,7 +102,7 @@ def _notices(row: Row, user: User) -> list[Notice]:
     told = [notice for story in ports.stories() if (notice := story.notice(run, user))]
     if run.cancel_asked_at and not run.ended:
         text = phrase(f"{run.cancelled_by} asked to cancel ", run.cancel_asked_at)
-        why = phrase(f": {run.cancel_reason} It ends at its next step.")
+        why = phrase(f": {run.cancel_reason.rstrip('.')}. It ends at its next step.")
         told.append(Notice(tone="neutral", text=text + why))
     if run.status == Status.PARKED and run.park_reason not in _TOLD_ABOVE:
         told.append(_parked(run, user))

@@ -101,7 +101,7 @@ def test_a_stop_that_keeps_a_run_parked_is_named(operator) -> None:
     run = make.parked(Park.EMERGENCY_STOP)
     Stop.objects.create(scope="agent", name=run.agent, reason="Double charges.", set_by="Ada")
     notice = noticed(run, operator)
-    assert "by Ada: Double charges." in words(notice.text)
+    assert "set by Ada: Double charges. When" in words(notice.text)
     assert notice.url.endswith("/ledger/stops/")
 
 

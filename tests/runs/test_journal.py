@@ -64,7 +64,7 @@ def test_a_saved_step_leads_to_its_checkpoint_and_says_how_long_it_took(refund, 
 
 def test_the_chart_has_a_lane_for_the_queue_each_step_and_what_is_open(refund, ada) -> None:
     rows = read(refund, ada).chart.rows
-    assert [row.label for row in rows] == ["in the queue", "load", "gate"]
+    assert [row.label for row in rows] == ["in the queue", "start", "load", "gate"]
     gate = rows[-1]
     assert ([box.tone for box in gate.waits], gate.diamonds) == (["human"], [])
 
@@ -120,7 +120,7 @@ def test_a_finished_run_has_no_open_lane(refund, ada) -> None:
     type(refund).objects.filter(pk=refund.pk).update(
         status=Status.SUCCEEDED, ended_at=make.ago(minutes=7)
     )
-    assert [row.label for row in read(refund, ada).chart.rows] == ["in the queue", "load"]
+    assert [row.label for row in read(refund, ada).chart.rows] == ["in the queue", "start", "load"]
 
 
 def test_a_failed_run_shows_in_red_where_it_failed(refund, ada) -> None:

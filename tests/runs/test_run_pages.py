@@ -131,7 +131,7 @@ def test_a_run_that_is_being_cancelled_says_by_whom(client, ada) -> None:
     )
     shown = page(client, run)
     assert "Ada asked to cancel" in shown
-    assert "Twice." in shown
+    assert ": Twice. It ends" in shown
 
 
 def test_a_failed_run_says_its_error(client, ada) -> None:
