@@ -34,6 +34,8 @@ ACTS = (
 """Who has one of these without SEE_ALL sees their own entries."""
 PAGES = {"run": "runs:run", "request": "approvals:review", "effect": "ledger:effect"}
 """Kind of target to the address of its page."""
+LISTS = {"stop": "ledger:stops"}
+"""Kind of target to the address of a page about all of its kind."""
 THROUGH = {
     "page": "on a page",
     "api": "through the API",
@@ -158,6 +160,8 @@ def _of_a_run(entry: Entry) -> bool:
 def _url(kind: str, identity: str) -> str:
     """The page about this thing; empty where there is none."""
     try:
+        if kind in LISTS:
+            return reverse(LISTS[kind])
         return reverse(PAGES[kind], args=[identity]) if kind in PAGES else ""
     except NoReverseMatch:
         return ""

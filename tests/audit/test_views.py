@@ -10,7 +10,9 @@ from django.urls import reverse
 
 from accounts.actors import Actor
 from audit import seal, trail
+from audit.forms import GROUPS
 from audit.models import Entry
+from audit.verbs import VERBS
 from tests.support.people import person
 from tests.support.web import html_of, link, text_of
 
@@ -179,3 +181,16 @@ def test_a_verb_of_another_version_is_shown_without_its_sentence(as_cy, cy):
         setattr(newer, name, getattr(entry, name))
     newer.save(force_insert=True)
     assert "does not know the action" in text_of(as_cy.get("/audit/"))
+
+
+def test_every_verb_is_offered_as_a_filter():
+    assert {name.partition(".")[0] for name in VERBS} == set(GROUPS)
+
+
+def test_an_entry_leads_to_what_it_is_about(as_cy, cy):
+    one = str(uuid.uuid4())
+    for kind in ("run", "request", "effect", "stop", "person"):
+        record_of(cy, target=(kind, one))
+    html = html_of(as_cy.get("/audit/"))
+    for address in (f"/runs/{one}/", f"/approvals/{one}/", f"/ledger/{one}/", "/ledger/stops/"):
+        assert f'href="{address}"' in html

@@ -1,0 +1,27 @@
+"""The screens that a page must be fit for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from playwright.sync_api import Page
+
+from tests.pages.conftest import WIDTHS
+
+NARROWEST = 320
+"""Pixels: a phone's page enlarged as far as WCAG 1.4.10 asks."""
+SETTLED = """async () => {
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+}"""
+"""Colours that still change from one theme to the other have the contrast of neither."""
+
+
+def everywhere(page: Page) -> Iterator[str]:
+    """Show the page in both themes, on a screen of each width; yields which it is."""
+    for width in (*WIDTHS.values(), NARROWEST):
+        page.set_viewport_size({"width": width, "height": 800})
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            page.evaluate(SETTLED)
+            yield f"{width} {theme}"
