@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -21,7 +21,7 @@ from accounts import errors as accounts_errors
 from accounts import groups, proof
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import decisions, errors, policy, queries
+from approvals import clock, decisions, errors, policy, queries
 from approvals import inbox as lists
 from approvals import review as reviews
 from approvals.electorate import deciders
@@ -37,8 +37,8 @@ SEE_POLICIES = "audit.view_entry"
 VIEWS = {"mine": "Needs you", "pending": "All waiting", "decided": "Decided"}
 EVERY = 10
 """Seconds between two looks at a list or a page that may change."""
-SOON = 2
-"""Seconds, while a decision is on its way."""
+SOON, HASTE = 2, timedelta(minutes=1)
+"""Seconds, while a decision is on its way and not older than this."""
 
 
 # --- the inbox ------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
         "view": view,
         "views": VIEWS,
         "needs": queries.waiting_for(user),
-        "waiting": len(queries.pending(user)),
+        "waiting": queries.visible_to(user).filter(status=Status.PENDING).count(),
         "every": EVERY,
         "may_see_policies": user.has_perm(SEE_POLICIES),
     }
@@ -202,14 +202,15 @@ class _Page:
 
 
 def _context(request: HttpRequest, review: Review) -> dict[str, object]:
-    decided = review.detail.decision is not None
+    decision = review.detail.decision
+    soon = decision is not None and clock.now() - decision.at < HASTE
     query = urlencode({"seen": review.stamp})
     address = reverse("approvals:review", args=[review.detail.request.pk])
     return {
         "review": review,
         "detail": review.detail,
         "live_url": f"{address}?{query}",
-        "every": SOON if decided else EVERY,
+        "every": SOON if soon else EVERY,
         "address": address,
         "may_reveal": request.user.has_perm(web.REVEAL),
     }

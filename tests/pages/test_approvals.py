@@ -76,7 +76,8 @@ def asked(ada: User) -> Callable[..., Request]:
             starter=ada.label,
         )
         Lease.objects.create(run=run, fence=1)
-        return ask(run, pending(refund() if payload is None else payload))
+        request: Request = ask(run, pending(refund() if payload is None else payload))
+        return request
 
     return asked
 
@@ -86,7 +87,7 @@ def look(open_page, signed_in) -> Callable[..., Page]:
     """The page of a request, as somebody sees it in a browser of their own."""
 
     def look(user: User, request: Request, **options: object) -> Page:
-        page = signed_in(open_page(**options), user)
+        page: Page = signed_in(open_page(**options), user)
         page.goto(address(request))
         return page
 
@@ -144,7 +145,7 @@ def send_twice(page: Page, *verdicts: str) -> list[httpx.Response]:
     """Send the form of this page with each verdict, all at the same moment."""
     cookies = {each["name"]: each["value"] for each in page.context.cookies()}
     hidden = page.locator("form input[type=hidden]").all()
-    form = {field.get_attribute("name"): field.get_attribute("value") for field in hidden}
+    form = {str(one.get_attribute("name")): one.get_attribute("value") for one in hidden}
     url = page.url
 
     def post(verdict: str) -> httpx.Response:
@@ -239,7 +240,7 @@ def test_everything_is_done_with_the_keyboard_alone(look, ben, asked):
 
 
 def focused(page: Page) -> str:
-    return page.evaluate("document.activeElement.id")
+    return str(page.evaluate("document.activeElement.id"))
 
 
 def reach(page: Page, there: Callable[[], bool]) -> None:
