@@ -14,6 +14,7 @@ from functools import cache
 from string import Formatter
 from typing import Any
 
+import jsonschema
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
@@ -87,7 +88,27 @@ def _declared(where: str, entry: Mapping[str, Any]) -> Declaration:
             raise ImproperlyConfigured(f"{where}: {key!r} is missing.")
     values = dict(entry)
     values["compatible_with"] = tuple(values.get("compatible_with", ()))
-    return Declaration(**values)
+    declared = Declaration(**values)
+    _usable(where, declared)
+    return declared
+
+
+def _usable(where: str, declared: Declaration) -> None:
+    """What would otherwise fail only when somebody starts a run."""
+    try:
+        declared.title_for({})
+    except (ValueError, LookupError, AttributeError) as exc:
+        raise ImproperlyConfigured(
+            f"{where}: the title {declared.title!r} cannot be filled in ({exc})."
+            " Use {field}, where field is a top-level field of the input."
+        ) from exc
+    schema = dict(declared.input_schema or {})
+    try:
+        jsonschema.validators.validator_for(schema).check_schema(schema)
+    except jsonschema.SchemaError as exc:
+        raise ImproperlyConfigured(
+            f"{where}: input_schema is no JSON Schema: {exc.message}."
+        ) from exc
 
 
 def declaration(name: str) -> Declaration:

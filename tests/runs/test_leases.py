@@ -52,12 +52,14 @@ def in_threads(count: int, work: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(one, range(count)))
 
 
-def blockers() -> int:
-    """Backends of other processes that are inside a transaction."""
+def blockers(*, waiting: bool = False) -> int:
+    """Other connections that are inside a transaction, or that wait for somebody's lock."""
+    condition = "wait_event_type = 'Lock'" if waiting else "xact_start IS NOT NULL"
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND pid <> pg_backend_pid() AND xact_start IS NOT NULL"
+            " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            f" AND {condition}"
         )
         return int(cursor.fetchone()[0])
 
@@ -247,7 +249,7 @@ def test_only_who_holds_the_lock_is_ended_not_who_waits_for_it(start) -> None:
         until(lambda: not leases.live_holder(run.pk))
         with ThreadPoolExecutor() as pool:
             clicking = pool.submit(in_threads, 1, click)
-            until(lambda: blockers() == 2)
+            until(lambda: blockers(waiting=True))
             while try_to_take(run, "second") is None:
                 pass
             clicking.result(10)
@@ -283,5 +285,5 @@ def waiting_for(run: Run) -> int:
             Run.objects.select_for_update().get(pk=run.pk)
 
     threading.Thread(target=in_threads, args=(1, wait), daemon=True).start()
-    until(lambda: found and blockers() == 2)
+    until(lambda: found and blockers(waiting=True))
     return found[0]

@@ -21,7 +21,7 @@ django.setup()
 from django.conf import settings  # noqa: E402  (only now are the apps loaded)
 from django.db import connection, transaction  # noqa: E402
 
-from runs import dispatch, driver, killpoints, leases  # noqa: E402
+from runs import checkpoints, dispatch, driver, killpoints, leases  # noqa: E402
 from tests.support import graphs  # noqa: E402
 
 Pipe = Connection
@@ -63,7 +63,7 @@ def drive_until(pipe: Connection, run_id: Any, place: str, nth: int = 1) -> str:
             left[0] -= 1
             if left[0] == 0:
                 if place == "saver.pipeline":
-                    _send_what_is_queued()
+                    send_what_is_queued()
                 freeze(pipe, place)
 
     killpoints.install(reached)
@@ -77,7 +77,21 @@ def drive_with_slow_put(pipe: Connection, run_id: Any) -> str:
     return drive(pipe, run_id)
 
 
-def _send_what_is_queued() -> None:
+def hang(pipe: Connection, run_id: Any, place: str) -> str:
+    """Drive a graph that hangs in a node. Agents are registered anew, with the given settings."""
+    graphs.HOOKS[place] = lambda: time.sleep(600)
+    return drive(pipe, run_id)
+
+
+def set_up_checkpoints(pipe: Connection) -> str:
+    """Set up LangGraph's tables when the parent says so, and return what is wrong with them."""
+    pipe.send(("reached", "ready"))
+    pipe.recv()
+    checkpoints.setup()
+    return checkpoints.problem()
+
+
+def send_what_is_queued() -> None:
     """In a pipeline, statements leave when the buffer is full: send the fence check now."""
     frame = inspect.currentframe()
     while frame and "cursor" not in frame.f_locals:
