@@ -33,7 +33,8 @@ logger = logging.getLogger(__name__)
 
 PATIENCE = 0.5
 """Seconds that a taker waits before it ends whoever blocks an expired lease."""
-TRIES = 3
+LONGEST_WAIT = "2s"
+"""How long a taker waits at all. A busy machine may take a second to end somebody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,6 @@ def take(run_id: UUID, *, holder: str, cause: str) -> Taken | None:
 
 
 def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | None:
-    before = time.monotonic()
     lock = statements.read("runs", "lock_due") + ("NOWAIT" if nowait else "")
     with connection.cursor() as cursor:
         cursor.execute(lock, {"run_id": run_id})
@@ -86,6 +86,7 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
         if found is None:
             return None
         agent, version, granted, due_at, wakes, cancel_asked, ask_again, asked = found
+        before = time.monotonic()  # after the wait for the locks: the lease runs from here
         cursor.execute(
             statements.read("runs", "take_lease"),
             {
@@ -116,43 +117,32 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
 
 
 def _take_over(run_id: UUID, holder: str, cause: str) -> Taken | None:
-    """Somebody has the rows locked: wait a moment, and end them if the lease has expired."""
-    for _ in range(TRIES):
-        try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute("SELECT set_config('lock_timeout', '500ms', true), pg_backend_pid()")
-                waiting = cursor.fetchone()[1]
-                with _watch(run_id, waiting):
-                    return _take(run_id, holder, cause, nowait=False)
-        except OperationalError as exc:
-            if not isinstance(exc.__cause__, pg.LockNotAvailable):
-                raise
+    """Somebody has the rows locked: wait for them, and end them if the lease has expired."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT set_config('lock_timeout', %s, true), pg_backend_pid()", [LONGEST_WAIT]
+            )
+            waiting = cursor.fetchone()[1]
+            with _watch(run_id, waiting):
+                return _take(run_id, holder, cause, nowait=False)
+    except OperationalError as exc:
+        if not isinstance(exc.__cause__, pg.LockNotAvailable):
+            raise
     return None
 
 
 @contextmanager
 def _watch(run_id: UUID, waiting: int) -> Iterator[None]:
-    """End whoever blocks backend `waiting` from an expired lease, after four fifths of PATIENCE."""
+    """Each time PATIENCE has passed, end whoever blocks backend `waiting` from an expired lease."""
     done = threading.Event()
 
     def watch() -> None:
-        if done.wait(PATIENCE * 0.8):
-            return
         try:
-            with connection.cursor() as cursor:  # this thread's own connection
-                cursor.execute(
-                    statements.read("runs", "end_blockers"),
-                    {"run_id": run_id, "waiting": waiting},
-                )
-                for pid, ended in cursor.fetchall():
-                    logger.warning(
-                        "run %s: ended backend %s (%s) that blocked an expired lease",
-                        run_id,
-                        pid,
-                        ended,
-                    )
+            while not done.wait(PATIENCE):
+                _end_blockers(run_id, waiting)
         finally:
-            connections.close_all()
+            connections.close_all()  # this thread's own
 
     watcher = threading.Thread(target=watch, name="lease-watch", daemon=True)
     watcher.start()
@@ -161,6 +151,17 @@ def _watch(run_id: UUID, waiting: int) -> Iterator[None]:
     finally:
         done.set()
         watcher.join()
+
+
+def _end_blockers(run_id: UUID, waiting: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "end_blockers"), {"run_id": run_id, "waiting": waiting}
+        )
+        for pid, ended in cursor.fetchall():
+            logger.warning(
+                "run %s: ended backend %s (%s) that blocked an expired lease", run_id, pid, ended
+            )
 
 
 def lock(lease: Lease) -> int:
