@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from accounts.actors import Actor, ClockTimestamp
 from approvals import clock, requests, shapes, waking
@@ -32,9 +33,12 @@ class Expiry:
     """What the agent gets; NOTHING when it gets none."""
 
 
-def passed(request: Request) -> bool:
-    """Whether the deadline has passed. Ask after the request is locked, not before."""
-    return clock.now() >= request.deadline
+def passed(request: Request, at: datetime | None = None) -> bool:
+    """Whether the deadline has passed now, or had at the moment `at` of the database's clock.
+
+    Ask after the request is locked, not before.
+    """
+    return (at or clock.now()) >= request.deadline
 
 
 def outcome(shape: str, digest: str, rule: Policy) -> Expiry:

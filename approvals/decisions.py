@@ -26,7 +26,7 @@ from psycopg.errors import LockNotAvailable
 from accounts import actors
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
-from approvals import deadlines, eligibility, errors, policy, shapes, votes
+from approvals import clock, deadlines, eligibility, errors, policy, shapes, votes
 from approvals.models import Request, Vote
 from approvals.policy import Gate, Policy
 from approvals.status import Status, Verdict
@@ -141,7 +141,8 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
         raise accounts_errors.ReauthenticationNeeded
 
     _require_open(run, request)
-    if deadlines.passed(request):
+    at = clock.now()  # of the vote and the decision too, so that none is later than the deadline
+    if deadlines.passed(request, at):
         deadlines.expire(run, request)
         return errors.DeadlinePassed(request)
     if request.votes.filter(user_id=person.user_id).exists():
@@ -150,7 +151,9 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
     if ballot.seen_digest != request.digest:
         raise errors.PayloadChanged(request.pk)
     _require_usable(request, gate, ballot)
-    count = votes.Count(request=request, gate=gate, involved=involved, person=person, ballot=ballot)
+    count = votes.Count(
+        request=request, gate=gate, involved=involved, person=person, ballot=ballot, at=at
+    )
     return count.add()
 
 

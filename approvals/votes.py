@@ -7,10 +7,11 @@ be. What is added here is somebody's usable vote.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from accounts.actors import Actor
-from approvals import clock, eligibility, errors, requests, shapes, waking
+from approvals import eligibility, errors, requests, shapes, waking
 from approvals.eligibility import Involved, Person
 from approvals.models import Decision, Request, Vote
 from approvals.policy import Gate
@@ -71,6 +72,8 @@ class Count:
     involved: Involved
     person: Person
     ballot: Ballot
+    at: datetime
+    """When it was found to be in time."""
 
     def add(self) -> Outcome:
         if self.ballot.verdict == Verdict.REJECTED:
@@ -90,7 +93,7 @@ class Count:
             already_done=_already_done(self.request),
             authenticated_at=self.ballot.actor.authenticated_at,
             entry=self.ballot.actor.entry,
-            at=clock.now(),
+            at=self.at,
         )
         if missing:
             self._record("decision.voted", {"missing": missing})
@@ -140,7 +143,7 @@ class Count:
                 by=decider,
                 answers=self.gate.answers,
             ),
-            at=clock.now(),
+            at=self.at,
         )
         self._record("decision.made", {"decision": decision.pk, "decider": decider})
         waking.wake(self.request.run_id, cause="decision")
