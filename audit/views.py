@@ -36,11 +36,13 @@ PAGES = {"run": "runs:run", "request": "approvals:review", "effect": "ledger:eff
 """Kind of target to the address of its page."""
 LISTS = {"stop": "ledger:stops"}
 """Kind of target to the address of a page about all of its kind."""
+GIST = ("title", "agent", "scope", "name", "tool", "verdict", "what")
+"""Facts that say in a word what an entry is about."""
 THROUGH = {
     "page": "on a page",
     "api": "through the API",
     "command": "on the command line",
-    "worker": "by a rule of the system",
+    "worker": "by itself",
     "demo": "as part of the demo",
 }
 UNKNOWN = Verb(
@@ -66,6 +68,8 @@ class Row:
 
     entry: Entry
     verb: Verb
+    gist: str
+    """What the facts of the entry say first: title, verdict, tool, …"""
     through: str
     target_url: str
     run_url: str
@@ -147,10 +151,18 @@ def _row(entry: Entry) -> Row:
     return Row(
         entry=entry,
         verb=VERBS.get(entry.verb, UNKNOWN),
+        gist=_gist(entry.data),
         through=THROUGH.get(entry.entry, f"through “{entry.entry}”"),
         target_url=_url(entry.target_kind, entry.target_id),
         run_url=_url("run", str(entry.run_id)) if _of_a_run(entry) else "",
     )
+
+
+def _gist(data: object) -> str:
+    if not isinstance(data, dict):
+        return ""
+    told = (data.get(name) for name in GIST)
+    return " · ".join(text for text in told if isinstance(text, str) and text)
 
 
 def _of_a_run(entry: Entry) -> bool:

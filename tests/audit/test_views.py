@@ -48,7 +48,7 @@ def test_the_log_is_read_as_sentences_newest_first(as_cy, cy):
     text = text_of(response)
     assert shown(response)[-2:] == [second.pk, first.pk]
     assert "Parked The run stopped; an operator must look. No state." in text
-    assert "sweeper by a rule of the system" in text
+    assert "sweeper by itself" in text
     assert "Started The run was accepted and queued." in text
     assert 'agent: "refund_desk"' in text
     assert reverse("runs:run", args=[RUN]) in html_of(response)
@@ -181,6 +181,13 @@ def test_a_verb_of_another_version_is_shown_without_its_sentence(as_cy, cy):
         setattr(newer, name, getattr(entry, name))
     newer.save(force_insert=True)
     assert "does not know the action" in text_of(as_cy.get("/audit/"))
+
+
+def test_an_entry_says_what_it_is_about_in_a_word(as_cy, cy):
+    facts = {"title": "Refund order 7", "verdict": "approved", "tool": "", "round": 1}
+    record_of(cy, "decision.made", ("request", "q1"), data=facts)
+    text = text_of(as_cy.get("/audit/?verb=decision.made"))
+    assert "The question was answered. Refund order 7 · approved" in text
 
 
 def test_every_verb_is_offered_as_a_filter():
