@@ -182,8 +182,9 @@ class Attempt(models.Model):
     )
     detail = models.CharField(max_length=300, blank=True, default="")
     head = models.CharField(max_length=80, blank=True, default="")
-    """Checkpoint id and number of pending writes when the attempt ended, or when the next one looked
-    after its worker was lost; empty: nobody has looked yet."""
+    """Checkpoint id and number of pending writes when it ended, or when the next one looked.
+
+    Empty: its worker was lost, and nobody has looked since."""
     error_class = models.CharField(max_length=200, blank=True, default="")
     error = models.TextField(blank=True, default="")
     failure = models.JSONField(null=True, blank=True)

@@ -57,7 +57,7 @@ def blockers(*, waiting: bool = False) -> int:
     condition = "wait_event_type = 'Lock'" if waiting else "xact_start IS NOT NULL"
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"  # noqa: S608
             " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
             f" AND {condition}"
         )
