@@ -26,6 +26,7 @@ from typing import TypedDict
 import django
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 from signalbox.embedded import services
 
@@ -40,7 +41,7 @@ def raise_by_one(state: State) -> State:
     return {"n": state["n"] + 1}
 
 
-def three_nodes():
+def three_nodes() -> CompiledStateGraph[State]:
     builder = StateGraph(State)
     for name in ("first", "second", "third"):
         builder.add_node(name, raise_by_one)

@@ -25,7 +25,7 @@ from runs.models import Lease, Pulse, Run, Worker
 from runs.status import Status
 
 OLDEST_SERVER = 140000
-BROKER_TIMEOUT = 3.0
+BROKER_TIMEOUT = 3
 """Seconds."""
 
 
