@@ -1,6 +1,7 @@
 """The head of a run's chain of checkpoints: what LangGraph would do next, and what it hides.
 
-Read from public API only (`get_state`, `get_tuple`). Beyond what `get_state` tells, a head knows:
+Read with `get_state` and `get_tuple`, and one query for the namespaces of graphs that nodes call,
+since LangGraph shows only those that it finds in a node's code. Beyond that a head knows:
 
 1. finished: no tasks at all, no pending writes, no unconsumed branch. `next == ()` is also true
    between a task's last write and the next checkpoint, and for a node the graph no longer has.
@@ -17,6 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import connection
+
+from runs import statements
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -86,12 +91,11 @@ def read(graph: Any, config: RunnableConfig) -> Head:  # Any: LangGraph's generi
 
     Raises what the saver raises when the database cannot be read.
     """
-    snapshot = graph.get_state(config, subgraphs=True)
-    if snapshot.created_at is None:
+    snapshot = graph.get_state(config)
+    root = graph.checkpointer.get_tuple(snapshot.config) if snapshot.created_at else None
+    if root is None:
         return ABSENT
-    levels = [(level, saved) for level in _levels(snapshot) if (saved := _saved(graph, level))]
-    held, askers, writes = _answers(saved for _, saved in levels)
-    root = levels[0][1]
+    held, askers, writes = _answers((root, *_below(graph.checkpointer, snapshot)))
     pending = _pending(snapshot, askers)
     return Head(
         exists=True,
@@ -111,20 +115,20 @@ def read(graph: Any, config: RunnableConfig) -> Head:  # Any: LangGraph's generi
     )
 
 
-def _levels(snapshot: Any) -> Iterator[Any]:
-    """The root and every subgraph that is in the middle of its work."""
-    yield snapshot
-    for task in snapshot.tasks:
-        if hasattr(task.state, "tasks"):
-            yield from _levels(task.state)
-
-
-def _saved(graph: Any, level: Any) -> CheckpointTuple | None:
-    conf = level.config["configurable"]
-    keys = ("thread_id", "checkpoint_ns", "checkpoint_id")
-    address = {"checkpoint_ns": "", **{key: conf[key] for key in keys if key in conf}}
-    found: CheckpointTuple | None = graph.checkpointer.get_tuple({"configurable": address})
-    return found
+def _below(saver: Any, snapshot: Any) -> Iterator[CheckpointTuple]:
+    """What the graphs that unfinished tasks call have saved last, each in its namespace."""
+    unfinished = [task for task in snapshot.tasks if task.result is None]
+    if not unfinished:
+        return
+    thread_id = snapshot.config["configurable"]["thread_id"]
+    names = [*(f"{task.name}:{task.id}" for task in unfinished), *(t.name for t in unfinished)]
+    with connection.cursor() as cursor:
+        cursor.execute(statements.read("runs", "levels"), {"thread": thread_id, "tasks": names})
+        namespaces = [row[0] for row in cursor.fetchall()]
+    for ns in namespaces:
+        found = saver.get_tuple({"configurable": {"thread_id": thread_id, "checkpoint_ns": ns}})
+        if found is not None:
+            yield found
 
 
 def _answers(

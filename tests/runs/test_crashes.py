@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from runs import controls, errors, status
+from runs import controls, errors, killpoints, status
 from runs.models import Attempt, Run
 from tests.runs.conftest import SHELL, answer, attempts, checkpoints_of, expire, finish, now, wake
-from tests.support import child, graphs
+from tests.support import approver, child, graphs
 from tests.support.processes import until, worker
 
 LOST = ("lost", "")
@@ -78,6 +78,21 @@ def test_killed_while_an_answer_is_delivered_it_is_delivered_again(start, drive,
     assert (decision.delivery, decision.deliveries) == ("took_effect", 2)
 
 
+@pytest.mark.parametrize("nth", [1, 2])
+def test_an_answer_that_only_a_graph_built_by_a_node_has_taken_is_not_given_to_its_next_question(
+    start, drive, nth
+) -> None:
+    """Killed when the inner graph has asked its next question and the outer has not noted it."""
+    run = start("hidden")
+    drive(run)
+    approver.answer(run.pk, "q1", verdict="approved")
+    killed(run, "saver.wrote", nth)
+    assert drive(run) is status.Outcome.WAITED
+    approver.answer(run.pk, "q2", verdict="rejected")
+    assert drive(run) is status.Outcome.FINISHED
+    assert now(run).output == {"log": [[True, False], "after"]}
+
+
 # --- a run that kills its workers -----------------------------------------------------------------
 
 
@@ -102,10 +117,23 @@ def test_a_run_whose_saved_state_kills_whoever_reads_it_is_parked(start, drive, 
     killed(run, "second")
     for _ in range(limit - 1):
         killed(run, "driver.before_read")
+    read = []
+    killpoints.install(lambda place, _: read.append(place) if "read" in place else None)
     assert drive(run) is status.Outcome.PARKED
+    assert read == [], "whoever parks it must not be killed as well"
     assert now(run).park_reason == status.Park.CRASH_LOOP
     controls.retry(run.pk, actor=SHELL, reason="more memory")
     assert drive(run) is status.Outcome.FINISHED
+
+
+def test_a_worker_lost_before_it_could_look_counts_along_with_the_others(
+    start, drive, limit
+) -> None:
+    run = start("line")
+    for place in ("second", "driver.taken", "second"):
+        killed(run, place)
+    assert [attempt.head for attempt in run.attempts.order_by("fence")][0] == ""
+    assert drive(run) is status.Outcome.PARKED
 
 
 def test_a_run_that_kills_workers_before_it_has_begun_is_parked(start, drive, limit) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID, uuid4
 
 from accounts.actors import Actor
@@ -19,7 +20,11 @@ def ben() -> User:
 def open_questions(run_id: UUID) -> dict[str, Request]:
     """The open requests of a run by the words of the question."""
     found = Request.objects.filter(run_id=run_id, status=Status.PENDING)
-    return {request.payload["question"]: request for request in found}
+    return {_words(request.payload): request for request in found}
+
+
+def _words(payload: Any) -> str:
+    return str(payload["question"] if isinstance(payload, dict) else payload)
 
 
 def answer(run_id: UUID, question: str, value: object = None, verdict: str = "approved") -> Request:

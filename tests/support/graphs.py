@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias, TypedDict
 from langgraph.config import get_config
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Send
+from langgraph.types import Send, interrupt
 
 import approvals
 
@@ -119,6 +119,25 @@ def _parallel() -> Any:
 parallel = _parallel()
 child = chain(inner=plain("inner"), gate=asking("gate", "q1", "q2"))
 nested = chain(before=plain("before"), child=child, after=plain("after"))
+
+
+def _hidden() -> Any:
+    """A node builds a graph and calls it, so that LangGraph does not know of it.
+
+    The graph asks twice by a bare `interrupt()`, which does not notice the answer to the other one.
+    """
+
+    def gate(_: State) -> State:
+        return {"log": [[interrupt(question) for question in ("q1", "q2")]]}
+
+    def node(_: State) -> State:
+        called: State = chain(gate=gate).invoke({})
+        return called
+
+    return chain(node=node, after=plain("after"))
+
+
+hidden = _hidden()
 
 
 def _router() -> Any:
