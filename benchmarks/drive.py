@@ -21,7 +21,7 @@ import sys
 import time
 import uuid
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import django
 from langgraph.checkpoint.postgres import PostgresSaver
@@ -41,7 +41,7 @@ def raise_by_one(state: State) -> State:
     return {"n": state["n"] + 1}
 
 
-def three_nodes() -> CompiledStateGraph[State]:
+def three_nodes() -> CompiledStateGraph[Any, Any, Any, Any]:
     builder = StateGraph(State)
     for name in ("first", "second", "third"):
         builder.add_node(name, raise_by_one)
