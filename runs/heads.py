@@ -95,7 +95,8 @@ def read(graph: Any, config: RunnableConfig) -> Head:  # Any: LangGraph's generi
     root = graph.checkpointer.get_tuple(snapshot.config) if snapshot.created_at else None
     if root is None:
         return ABSENT
-    held, askers, writes = _answers((root, *_below(graph.checkpointer, snapshot)))
+    below = tuple(_below(graph.checkpointer, snapshot))
+    held, askers, writes = _answers((root, *below))
     pending = _pending(snapshot, askers)
     return Head(
         exists=True,
@@ -109,7 +110,7 @@ def read(graph: Any, config: RunnableConfig) -> Head:  # Any: LangGraph's generi
             if task.name in snapshot.next and task.result is None and not task.interrupts
         ),
         open_step=bool(snapshot.tasks),
-        lost=_lost(graph, snapshot, root),
+        lost=_lost(graph, snapshot, root, below),
         crowded=_crowded(pending.values()),
         writes=writes,
     )
@@ -185,14 +186,53 @@ def _crowded(pending: Iterable[Pending]) -> tuple[str, ...]:
     return tuple(crowded)
 
 
-def _lost(graph: Any, snapshot: Any, root: CheckpointTuple) -> tuple[str, ...]:
-    values = root.checkpoint["channel_values"]
-    wanted = [name.removeprefix(BRANCH) for name in values if name.startswith(BRANCH)]
-    wanted += [send.node for send in values.get(TASKS, ()) if hasattr(send, "node")]
-    lost = [name for name in wanted if name not in graph.nodes]
+def _lost(
+    graph: Any, snapshot: Any, root: CheckpointTuple, below: Iterable[CheckpointTuple]
+) -> tuple[str, ...]:
+    lost = [*_wanted(root, graph), *_writers(snapshot, root, graph)]
+    for saved in below:
+        ns = saved.config["configurable"]["checkpoint_ns"]
+        parts = [part.partition(":")[0] for part in ns.split("|")]
+        inner = _graph_at(graph, parts)
+        if inner is not None:
+            lost += [f"{'/'.join(parts)}/{name}" for name in _wanted(saved, inner)]
     if not snapshot.tasks and root.pending_writes and not lost:
         lost.append("?")  # something wrote under this head, but no task of this graph explains it
-    return tuple(lost)
+    return tuple(dict.fromkeys(lost))
+
+
+def _wanted(saved: CheckpointTuple, graph: Any) -> list[str]:
+    """Nodes that are to run next and that the graph does not have."""
+    values = saved.checkpoint["channel_values"]
+    wanted = [name.removeprefix(BRANCH) for name in values if name.startswith(BRANCH)]
+    wanted += [send.node for send in values.get(TASKS, ()) if hasattr(send, "node")]
+    return [name for name in wanted if name not in graph.nodes]
+
+
+def _writers(snapshot: Any, root: CheckpointTuple, graph: Any) -> list[str]:
+    """Nodes that have written under the head and that the graph does not have.
+
+    An entrypoint, or a node behind several edges, is called by no channel of its own name.
+    """
+    known = {task.id for task in snapshot.tasks}
+    if all(task in known for task, _, _ in root.pending_writes or ()):
+        return []
+    conf = root.config["configurable"]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statements.read("runs", "writers"),
+            {"thread": conf["thread_id"], "checkpoint": conf["checkpoint_id"]},
+        )
+        return [node for (node,) in cursor.fetchall() if node not in graph.nodes]
+
+
+def _graph_at(graph: Any, parts: Iterable[str]) -> Any:
+    """The graph that saves in this namespace, where it is a node; None where a node calls it."""
+    for part in parts:
+        graph = getattr(graph.nodes.get(part), "bound", None)
+        if not hasattr(graph, "nodes"):
+            return None
+    return graph
 
 
 def forget(saver: PostgresSaver, thread_id: str, askers: Iterable[Asker]) -> None:

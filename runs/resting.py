@@ -94,15 +94,16 @@ class Rest:
         return self._give_back(status.Outcome.DRAINED, detail=self.drained)
 
     def _retry_later(self, failure: Failure) -> status.Outcome:
-        if self.failure is None and self.due_at is not None:
-            # The error is an earlier attempt's, and something woke the run before its retry is due.
-            self._rest(status=status.Status.QUEUED, due_at=self.due_at)
-            return self._give_back(status.Outcome.RELEASED, detail="its retry is not due yet")
         past = history.EMPTY
         if self.declared is not None:
             past = history.at(self.lease.run_id, self._mark, declared=self.declared)
         delay = failure.retry_after if failure.retry_after is not None else backoff(past.errors)
-        self._rest(status=status.Status.QUEUED, due_at=Now() + timedelta(seconds=delay))
+        due = Now() + timedelta(seconds=delay)
+        if self.failure is None:
+            # The error is an earlier attempt's: something woke the run before its retry is due.
+            self._rest(status=status.Status.QUEUED, due_at=self.due_at or due)
+            return self._give_back(status.Outcome.RELEASED, detail="its retry is not due yet")
+        self._rest(status=status.Status.QUEUED, due_at=due)
         return self._give_back(status.Outcome.RAISED, failure=failure)
 
     def _fail(self, failure: Failure) -> status.Outcome:

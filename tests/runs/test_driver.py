@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
+from langgraph.func import entrypoint
 from langgraph.graph import START, StateGraph
 from pydantic import BaseModel
 
@@ -97,6 +98,36 @@ def test_a_removed_node_that_was_to_run_next_parks_the_run(start, drive, declare
     declare("line", graphs.chain(first=graphs.plain("first"), third=graphs.plain("third")))
     assert drive(run) is Outcome.PARKED
     assert (now(run).park_reason, now(run).park_detail) == (Park.GRAPH_CHANGED, "missing: second")
+
+
+def test_a_renamed_node_of_a_subgraph_parks_the_run_instead_of_skipping_it(
+    start, drive, declare
+) -> None:
+    run = start("nested")
+    drive(run)
+    answer(run, "q1", "yes")
+    child = graphs.chain(inner=graphs.plain("inner"), renamed=graphs.asking("gate", "q1", "q2"))
+    declare("nested", graphs.chain(before=graphs.plain("before"), child=child))
+    assert drive(run) is Outcome.PARKED
+    assert now(run).park_detail == "missing: child/gate"
+    assert run.requests.get().decision.delivery == "recorded"
+
+
+def test_a_renamed_entrypoint_parks_the_run_instead_of_starting_it_again(
+    start, drive, declare
+) -> None:
+    @entrypoint()
+    def renamed(given: dict[str, Any]) -> dict[str, Any]:
+        graphs.reach("renamed")
+        return given
+
+    run = start("functional", {"number": 3})
+    drive(run)
+    answer(run, "6", "yes")
+    declare("functional", renamed)
+    assert drive(run) is Outcome.PARKED
+    assert now(run).park_detail == "missing: functional"
+    assert "renamed" not in graphs.visits(run.pk)
 
 
 def test_a_state_that_this_graph_cannot_read_parks_the_run(start, drive, declare, caplog) -> None:

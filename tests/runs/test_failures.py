@@ -21,11 +21,11 @@ from pydantic import BaseModel
 
 from audit.models import Entry
 from ledger import errors as ledger_errors
-from runs import driver, errors, failures, moves, resting, status
+from runs import driver, errors, failures, leases, moves, resting, status
 from runs.models import Run
 from runs.registry import Declaration
 from runs.stop import StopRun
-from tests.runs.conftest import answer, attempts, doubt, finish, now, output, wake
+from tests.runs.conftest import answer, attempts, doubt, expire, finish, now, output, wake
 from tests.support import graphs
 
 Raises = Callable[..., None]
@@ -115,6 +115,20 @@ def test_what_wakes_a_run_before_its_retry_costs_no_try_and_moves_no_date(
     come(run)
     assert drive(run) is status.Outcome.FINISHED
     assert graphs.visits(run.pk).count("first") == 2
+
+
+def test_a_worker_lost_before_the_retry_is_due_costs_no_try(start, drive, raises, settings) -> None:
+    settings.RUNS_BACKOFF = timedelta(minutes=1)
+    raises("first", ConnectionError("away"), times=1)
+    run = start("line", tries=2)
+    drive(run)
+    wake(run)
+    leases.take(run.pk, holder="lost", cause="test")
+    expire(run)
+    assert drive(run) is status.Outcome.RELEASED
+    assert later(run)
+    come(run)
+    assert drive(run) is status.Outcome.FINISHED
 
 
 def test_the_wait_doubles_up_to_the_cap_and_is_spread(settings) -> None:

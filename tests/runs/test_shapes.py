@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from runs import status
+from runs import authority, status
 from tests.runs.conftest import answer, attempts, entries, finish, now, output
 from tests.support import graphs
 
@@ -110,6 +111,28 @@ def test_shape(start, drive, name: str) -> None:
     assert sorted(graphs.visits(run.pk)) == sorted(shape.visits)
     assert attempts(run) == shape.attempts
     assert (run.wakes, run.ended_at is not None) == (run.seen_wakes, True)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_code_of_every_shape_knows_under_which_lease_it_runs(
+    start, drive, monkeypatch, name: str
+) -> None:
+    seen: list[tuple[UUID, int] | None] = []
+    real = graphs.reach
+
+    def reach(place: str) -> None:
+        mine = authority.current()
+        seen.append(mine and (mine.lease.run_id, mine.lease.fence))
+        real(place)
+
+    monkeypatch.setattr(graphs, "reach", reach)
+    shape = SHAPES[name]
+    run = start(name, shape.given)
+    finish(run, drive, **shape.answers)
+    assert len(seen) == len(shape.visits)
+    assert {each and each[0] for each in seen} == {run.pk}
+    assert {each and each[1] for each in seen} == set(range(1, len(shape.attempts) + 1))
+    assert authority.current() is None
 
 
 def test_what_happens_to_a_run_is_told(start, drive) -> None:
