@@ -11,7 +11,7 @@ from accounts.actors import Actor
 from accounts.models import User
 from audit import seal, trail
 from audit.verbs import VERBS
-from tests.pages.screens import everywhere
+from tests.pages.screens import NARROWEST, everywhere, resize
 from tests.support.people import person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -71,3 +71,5 @@ def test_everybody_can_use_the_log(open_page, signed_in, cy, log, assert_accessi
         for _ in everywhere(page):
             assert_accessible(page)
             assert_fits(page)
+        resize(page, NARROWEST)
+        assert_fits(page)

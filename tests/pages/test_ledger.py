@@ -13,7 +13,7 @@ from ledger import facts
 from ledger.models import Effect, Incident, Look, Stop
 from runs import dispatch
 from tests.ledger.test_views import call, effect, in_doubt
-from tests.pages.screens import everywhere
+from tests.pages.screens import NARROWEST, everywhere, resize
 from tests.support.people import PASSWORD, person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -146,3 +146,5 @@ def test_everybody_can_use_every_page(
         for _ in everywhere(page):
             assert_accessible(page)
             assert_fits(page)
+        resize(page, NARROWEST)
+        assert_fits(page)
