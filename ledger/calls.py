@@ -141,9 +141,13 @@ def _run_call(call: Call, steps: Steps[T]) -> End:
 def in_thread(call: Call) -> End:
     """Call in a thread of its own, in a copy of this context, and wait until its time is up."""
     running = _Running(call)
-    threading.Thread(
+    thread = threading.Thread(
         target=contextvars.copy_context().run, args=(running.work,), name="effect", daemon=True
-    ).start()
+    )
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads to be had
+        return NotStarted()
     try:
         running.done.wait(max(call.left, 0.0))
     except BaseException:

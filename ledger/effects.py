@@ -141,10 +141,10 @@ def _until_answered(intent: Intent, started: reserve.Started) -> Steps[End]:
             kwargs=_arguments(started),
             deadline=started.deadline,
             may_start=may_start,
-            late=partial(_late, started.token),
+            late=partial(_late, started.token, heard),
         )
         if end is None or isinstance(end, NotStarted):
-            return heard  # the first time: nothing was called
+            return heard  # not that of the attempt, if an earlier call of it was made
         heard = end
         outcome = _outcome(end)
         if not outcome.in_progress or tool.idempotency is not Idempotency.PROVIDER:
@@ -176,13 +176,13 @@ def _outcome(end: End) -> Outcome:
             raise AssertionError("what was not called has no outcome")
 
 
-def _late(token: UUID, end: End) -> None:
-    """The end of a call that nobody waits for any more."""
+def _late(token: UUID, before: End, end: End) -> None:
+    """The end of a call that nobody waits for; `before` it, the attempt's last call ended so."""
     try:
-        if isinstance(end, NotStarted):
-            facts.not_started(token)
-        else:
+        if not isinstance(end, NotStarted):
             facts.record(token, _outcome(end))
+        elif isinstance(before, NotStarted):
+            facts.not_started(token)
     except Exception:
         logger.exception("the late end of attempt %s was not recorded: %s", token, end)
 

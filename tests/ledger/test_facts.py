@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 
 from audit.models import Entry
-from ledger import errors, facts, rows
+from ledger import calls, errors, facts, rows
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -338,6 +338,39 @@ def test_an_open_call_is_closed_as_not_started_if_the_deadline_has_passed(t, wor
     assert (effect_of(run).status, outcomes_of(effect_of(run))) == ("pending", ["absent"])
     take_over(run)(lambda: t.ledger(order="7"))
     assert len(world.happened) == 1
+
+
+def test_asking_again_too_late_does_not_say_that_nothing_was_called(
+    t, world, driver, run, monkeypatch
+):
+    """An attempt of two calls: the first said "in progress", the second came too late to start."""
+    monkeypatch.setattr("ledger.effects.IN_PROGRESS", 0.01)
+    real, ends = calls.in_thread, []
+
+    def in_thread(call: calls.Call) -> calls.End:
+        if len(ends) == 1:
+            ends.append(calls.NoAnswer(seconds=5))
+            call.late(calls.NotStarted())
+        else:
+            ends.append(real(call))
+        return ends[-1]
+
+    world.says = [http(409)]
+    monkeypatch.setattr(calls, "in_thread", in_thread)
+    driver(lambda: t.provider(order="7"))
+    assert outcomes_of(effect_of(run)) == ["unknown", "succeeded"]
+    assert set(world.calls) == {effect_of(run).idempotency_key}
+
+
+def test_without_a_thread_to_be_had_nothing_is_called(t, world, driver, run, monkeypatch):
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        with pytest.raises(errors.LeaseGone):
+            driver(lambda: t.ledger(order="7"))
+    assert (world.calls, outcomes_of(effect_of(run))) == ([], ["absent"])
 
 
 def test_a_connection_that_breaks_inside_the_call_is_unknown(t, world, driver):

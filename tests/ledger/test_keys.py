@@ -218,10 +218,10 @@ def test_very_long_names_still_make_one_key(echo, driver):
 
 
 def test_arguments_are_called_as_they_are_stored_the_first_time_too(echo, driver, run):
-    driver(lambda: echo({"zz": 1, "b": [1.0, 1e3]}))
+    driver(lambda: echo({"b": [1.0, 1e3], "aa": 1}))
     first = echo.seen[0][1][0]
     assert repr(first) == repr(Effect.objects.get().args["a"])
-    assert repr(first) == "{'b': [1, 1000], 'zz': 1}"
+    assert repr(first) == "{'b': [1, 1000], 'aa': 1}"  # jsonb has an order of its own
 
 
 # --- what the provider gets ----------------------------------------------------------------------

@@ -260,6 +260,7 @@ def test_a_port_that_offers_a_used_permit_again_is_not_believed(permitted, world
     driver(lambda: permitted("7"))
     with pytest.raises(errors.PermitMissing):
         driver(lambda: permitted("7", occurrence=2))
+    assert refused(run) == [("PermitMissing", False, "tool")]
     with pytest.raises(errors.PermitMissing):  # of another run, where nobody is kept from looking
         take_over(make_run())(lambda: permitted("7"))
     assert len(world.calls) == 1

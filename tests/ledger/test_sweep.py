@@ -123,6 +123,13 @@ def test_an_open_call_of_an_effect_that_is_done_is_closed_without_a_doubt(t, dri
     )
 
 
+def test_what_was_found_is_looked_at_again_under_its_locks(t, driver, run):
+    lost(t.ledger, driver)  # a call that is alive, as if it was started after the search
+    effect = effect_of(run)
+    assert sweep._put_in_doubt(effect.idempotency_key, run.pk) is False
+    assert (effect_of(run).status, outcomes_of(effect_of(run))) == ("pending", ["open"])
+
+
 def test_a_fact_after_the_sweep_still_counts(t, driver, run):
     lost(t.ledger, driver)
     token = effect_of(run).calls.get().token
