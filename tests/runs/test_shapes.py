@@ -122,7 +122,7 @@ def test_code_of_every_shape_knows_under_which_lease_it_runs(
 
     def reach(place: str) -> None:
         mine = authority.current()
-        seen.append(mine and (mine.lease.run_id, mine.lease.fence))
+        seen.append((mine.lease.run_id, mine.lease.fence) if mine else None)
         real(place)
 
     monkeypatch.setattr(graphs, "reach", reach)
