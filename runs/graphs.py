@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -82,22 +84,35 @@ def _graphs(path: str, graph: Any, above: tuple[int, ...] = ()) -> Iterator[tupl
     yield path, graph
     if isinstance(graph, Pregel) and id(graph) not in above:
         for name, node in graph.nodes.items():
-            for child in _children(node.bound):
+            for child in {id(each): each for each in _children(node)}.values():
                 yield from _graphs(f"{path}/{name}", child, (*above, id(graph)))
 
 
-def _children(bound: Any) -> Iterator[Any]:
-    """The graphs that a node is or calls. LangGraph's own list leaves out those without a saver."""
+def _children(node: Any) -> Iterator[Any]:
+    """The graphs that a node is or calls, as far as its code shows them."""
+    yield from node.subgraphs
+    yield from _in(node.bound)
+
+
+def _in(bound: Any) -> Iterator[Any]:
+    """LangGraph's own list stops at the first graph and leaves out those without a saver."""
     if isinstance(bound, PregelProtocol):
         yield bound
     for part in (*getattr(bound, "steps", ()), *getattr(bound, "deps", ())):
-        yield from _children(part)
+        yield from _in(part)
     for function in (getattr(bound, "func", None), getattr(bound, "afunc", None)):
         if inspect.isfunction(function):
-            known = inspect.getclosurevars(function)
-            for value in (*known.nonlocals.values(), *known.globals.values()):
-                if isinstance(value, PregelProtocol):
-                    yield value
+            yield from (each for each in _named(function) if isinstance(each, PregelProtocol))
+
+
+def _named(function: types.FunctionType) -> Iterator[object]:
+    """What the code of a function refers to outside of itself."""
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # a name that was never given a value
+            yield cell.cell_contents
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            yield function.__globals__[name]
 
 
 def _is_async(graph: Pregel[Any, Any, Any, Any]) -> bool:

@@ -64,6 +64,44 @@ def calling(inner: Any) -> Any:
     return compiled(node)
 
 
+class Holder:
+    """An object whose attribute is a graph."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+
+def calling_attribute(inner: Any) -> Any:
+    holder = Holder(inner)
+
+    def node(state: State) -> Any:
+        return holder.inner.invoke(state)
+
+    return compiled(node)
+
+
+def calling_second(inner: Any) -> Any:
+    """A graph whose node calls two others; LangGraph lists only one."""
+    another = compiled(plain)
+
+    def node(state: State) -> Any:
+        return inner.invoke(another.invoke(state))
+
+    return compiled(node)
+
+
+def never_given() -> Any:
+    """A graph whose node refers to a name that is gone by the time it is loaded."""
+    gone = plain
+
+    def node(state: State) -> Any:
+        return gone(state)
+
+    graph = compiled(node)
+    del gone
+    return graph
+
+
 def _calls_itself() -> Any:
     def node(state: State) -> Any:
         return state if state["log"] else itself.invoke({"log": ["once"]})
@@ -83,6 +121,8 @@ UNSAFE = {
     "breakpoint in a child": (compiled(BEFORE), "agent/node: a static breakpoint"),
     "breakpoint in a grandchild": (compiled(compiled(BEFORE)), "agent/node/node: a static"),
     "breakpoint in a called graph": (calling(BEFORE), "agent/node: a static breakpoint"),
+    "breakpoint in an attribute": (calling_attribute(BEFORE), "agent/node: a static breakpoint"),
+    "breakpoint in the second call": (calling_second(BEFORE), "agent/node: a static breakpoint"),
     "unsaved child": (compiled(UNSAVED), "checkpointer=False"),
     "unsaved called graph": (calling(UNSAVED), "agent/node: a subgraph"),
     "unsaved grandchild": (compiled(compiled(UNSAVED)), "agent/node/node: a subgraph"),
@@ -95,6 +135,7 @@ UNSAFE = {
 }
 SAFE = {
     "calls itself": _calls_itself(),
+    "refers to nothing": never_given(),
     "line": graphs.line,
     "subgraph": graphs.nested,
     "functional": graphs.functional,
