@@ -95,7 +95,7 @@ def never_given() -> Any:
     gone = plain
 
     def node(state: State) -> Any:
-        return gone(state)
+        return gone(state)  # noqa: F821 (deleted below, on purpose)
 
     graph = compiled(node)
     del gone
