@@ -71,6 +71,12 @@ def test_a_call_that_may_be_alive_in_this_driver_is_never_repeated_or_doubted():
             assert rules.next_step(found) == Attend(), found
 
 
+def test_a_call_of_another_driver_or_one_whose_time_is_up_is_not_waited_for():
+    for found in every():
+        if found.last is not Outcome.OPEN or not found.mine or found.overdue:
+            assert rules.next_step(found) != Attend(), found
+
+
 def test_only_what_has_an_unknown_end_is_doubted_or_asked_about():
     for found in every():
         if isinstance(rules.next_step(found), Doubt | Ask):
