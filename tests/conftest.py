@@ -39,8 +39,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(
             f"{pages} page tests were NOT run: {PAGES_NOT_RUN}.", yellow=True, bold=True
         )
-
-
-def pytest_make_parametrize_id(val: object) -> str | None:
-    # An address in memory would name the same test differently in each process of pytest-xdist.
-    return type(val).__name__ if " at 0x" in repr(val) else None

@@ -176,7 +176,6 @@ def test_the_digest_holds_over_a_checkpoint(args, same):
         [("a", 1)],
         "text",
     ],
-    ids=repr,
 )
 def test_anything_but_plain_json_is_refused_before_anybody_is_asked(args):
     desk = Desk("Q?", tool="t", args=args)

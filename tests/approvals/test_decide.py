@@ -410,7 +410,6 @@ def test_a_verdict_that_is_none_is_refused(asked, ben, verdict):
         {"deep": [1, {"x": float("nan")}]},
         "x" * 70_000,
     ],
-    ids=repr,
 )
 def test_a_value_that_cannot_be_kept_as_it_is_is_refused(asked, ben, value):
     request = asked()

@@ -68,7 +68,7 @@ def test_other_arguments_are_another_effect(one, other):
     assert keys.kept("t", one)[1] != keys.kept("t", other)[1]
 
 
-@pytest.mark.parametrize("value", REFUSED, ids=repr)
+@pytest.mark.parametrize("value", REFUSED)
 def test_what_cannot_be_kept_exactly_is_refused_and_the_message_says_what_to_do(value):
     with pytest.raises(errors.BadArguments, match=r"as text") as refusal:
         keys.kept("payments.refund", {"amount": [value]})

@@ -55,7 +55,6 @@ def shown(value: object) -> Any:
         (Claim(order="7"), {"(type)": f"{__name__}.Claim", "order": "7"}),
         (Send("work", {"n": 1}), {"node": "work", "argument": {"n": 1}}),
     ],
-    ids=repr,
 )
 def test_values_become_data(value, seen) -> None:
     assert shown(value) == seen

@@ -63,7 +63,6 @@ def effect(run: Run, status: str = EffectStatus.IN_DOUBT, tool: str = "payments.
         ({"q": "key-7"}, {"old"}),
         ({"q": "%"}, set()),
     ],
-    ids=str,
 )
 def test_filters_narrow_the_list(ada, filters, expected) -> None:
     make.run("old", created_at=make.ago(days=2), idempotency_key="key-7")
