@@ -5,6 +5,8 @@
     pass            nothing
     kill            SIGKILL this process
     kill after 0.2  SIGKILL this process after so many seconds, if it still drives the run then
+    kill once P     SIGKILL this process once point P has been noted
+    note            leave a mark
     stop            SIGSTOP this process
     hold            wait here, alive, until somebody removes the mark `held`
     raise           raise an error that may pass
@@ -13,8 +15,8 @@ Points are those of `runs.killpoints`, those of the drills' graphs (`node.…`),
 before and after the statement by which a driver locks its run: `lease.locking`, `lease.locked`.
 
 1. A line is used up before it acts, so one line acts once, whatever the processes do.
-2. What acted leaves its process id in `marks/<run>.<point>.<mark>`: killed, stopped, held; and
-   `over` once a process that was stopped has let go of the run, for whatever reason.
+2. What acted leaves its process id in `marks/<run>.<point>.<mark>`: killed, noted, stopped, held;
+   and `over` once a process that was stopped has let go of the run, for whatever reason.
 """
 
 from __future__ import annotations
@@ -170,6 +172,12 @@ class _Act:
                 self._kill()
             case ["kill", "after", seconds]:
                 self._later(float(seconds))
+            case ["kill", "once", point]:
+                while not (self.marks / f"{self.run_id}.{point}.noted").exists():
+                    time.sleep(0.005)
+                self._kill()
+            case ["note"]:
+                self._mark("noted")
             case ["stop"]:
                 self._stop()
             case ["hold"]:

@@ -35,8 +35,15 @@ def after_record(trial: Trial) -> None:
 
 
 def between_writes_and_checkpoint(trial: Trial) -> None:
-    lines = trial.choose(["kill"], ["pass", "kill"], ["pass", "pass", "kill"])
-    trial.start("line", {"saver.wrote": lines})
+    # Writes of a task and the next checkpoint are saved at the same time: the latter waits here.
+    task = trial.choose(2, 1, 3, 4)  # prepare, what precedes it, refund, close
+    trial.start(
+        "line",
+        {
+            "saver.wrote": ["pass"] * (task - 1) + ["note"],
+            "saver.put": ["pass"] * task + ["kill once saver.wrote"],
+        },
+    )
     trial.ends()
 
 
@@ -96,27 +103,48 @@ def random_kills(trial: Trial) -> None:
 
 
 def frozen_outside(trial: Trial) -> None:
-    point = trial.choose("saver.put", "effect.called", "node.refund", "effect.reserved")
-    _freeze(trial, point, "stop")
+    point, awake = trial.choose(
+        ("saver.put", "late"),
+        ("node.refund", "before"),
+        ("effect.called", "late"),
+        ("saver.put", "soon"),
+        ("effect.reserved", "late"),
+        ("effect.called", "soon"),
+    )
+    if awake == "before":
+        _freeze_and_wake_before(trial, point)
+    else:
+        _freeze(trial, point, "stop", late=awake == "late")
 
 
 def frozen_in_transaction(trial: Trial) -> None:
     # The first lock of this run is taken to reserve the effect, the second one to end the drive.
-    _freeze(trial, "lease.locked", *trial.choose(["stop"], ["pass", "stop"]))
+    lines, late = trial.choose((["stop"], True), (["pass", "stop"], True), (["stop"], False))
+    _freeze(trial, "lease.locked", *lines, late=late)
 
 
 def frozen_in_pipeline(trial: Trial) -> None:
-    _freeze(
-        trial, "saver.pipeline", *trial.choose(["pass", "stop"], ["stop"], ["pass"] * 4 + ["stop"])
-    )
+    passed, late = trial.choose((1, True), (0, True), (4, True), (2, False))
+    _freeze(trial, "saver.pipeline", *["pass"] * passed, "stop", late=late)
 
 
-def _freeze(trial: Trial, point: str, *lines: str) -> None:
+def _freeze(trial: Trial, point: str, *lines: str, late: bool) -> None:
+    """It wakes up when the run has ended, or as soon as it was taken over."""
     trial.start("line", {point: lines})
     with trial.frozen(point) as wake:
-        if trial.choose("at the end", "in between") == "at the end":
+        if late:
             trial.ends()
         wake()
+    trial.ends()
+
+
+def _freeze_and_wake_before(trial: Trial, point: str) -> None:
+    """It wakes up after the takeover, but before the new driver has come to the same point."""
+    trial.start("line", {point: ["stop", "hold"]})
+    with trial.frozen(point) as wake:
+        trial.held(point)
+        wake()
+        trial.let_go(point)
     trial.ends()
 
 
