@@ -234,7 +234,7 @@ class _Drive:
         self.failure = None
         try:
             with authority.using(self.mine):
-                self._invoke(given)
+                self._invoke(given, self._options(move))
         except GraphDrained:
             return
         except UnknownInterruptError as exc:
@@ -261,23 +261,32 @@ class _Drive:
             case _:
                 return None
 
-    def _invoke(self, given: Any) -> None:
+    def _options(self, move: moves.Move) -> dict[str, Any]:
+        options: dict[str, Any] = {"durability": "sync", "control": self.control}
+        if isinstance(move, moves.Start) and self.agent and self.agent.begins_at_once:
+            # LangGraph would run the first step while its checkpoint is still being saved. Were it
+            # lost, the step would run again as another task, with other keys for its effects. So
+            # this call saves the checkpoint and runs nothing; the next one continues.
+            options["interrupt_before"] = "*"
+        return options
+
+    def _invoke(self, given: Any, options: dict[str, Any]) -> None:
         if self.agent is None:
             raise errors.UnknownAgent
         if self.agent.is_async:
-            work = self._ainvoke(given)
+            work = self._ainvoke(given, options)
             asyncio.run_coroutine_threadsafe(work, checkpoints.loop()).result()
             return
         saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
         graph = self.agent.graph.copy(update={"checkpointer": saver})
-        graph.invoke(given, self._config(), durability="sync", control=self.control)
+        graph.invoke(given, self._config(), **options)
 
-    async def _ainvoke(self, given: Any) -> None:
+    async def _ainvoke(self, given: Any, options: dict[str, Any]) -> None:
         if self.agent is None:
             raise errors.UnknownAgent
         saver = savers.AsyncFencedSaver(await checkpoints.async_pool(), self.mine.lease)
         graph = self.agent.graph.copy(update={"checkpointer": saver})
-        await graph.ainvoke(given, self._config(), durability="sync", control=self.control)
+        await graph.ainvoke(given, self._config(), **options)
 
     def _note_failure(self, exc: Exception, before: Head | None) -> None:
         if self.agent is None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 from langgraph.channels import DeltaChannel
+from langgraph.constants import START
 from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import PregelProtocol
 from langgraph.pregel.remote import RemoteGraph
@@ -31,6 +32,15 @@ class Agent:
     declared: Declaration
     graph: Pregel[Any, Any, Any, Any]
     is_async: bool
+
+    @property
+    def begins_at_once(self) -> bool:
+        """Whether nodes run in the very first step, as the body of an @entrypoint does.
+
+        In a StateGraph the first step is LangGraph's own, and its checkpoint is saved before nodes
+        run.
+        """
+        return START not in self.graph.nodes
 
 
 @cache
