@@ -25,7 +25,7 @@ from django.core.management import call_command  # noqa: E402  (only now are the
 from django.db import connection  # noqa: E402
 
 from accounts.actors import Actor  # noqa: E402
-from runs import admission, dispatch, graphs  # noqa: E402
+from runs import admission, dispatch, graphs, registry  # noqa: E402
 from tests.chaos import checker, faults, mutations, people, record, shapes, workers  # noqa: E402
 
 SHELL = Actor.command("chaos")
@@ -37,9 +37,11 @@ def main(given: str, report: str) -> int:
     asked = json.loads(given)
     os.nice(asked["nice"])
     logging.disable(logging.WARNING)
+    # Told of every parallel branch that ends after another one has raised.
+    logging.getLogger("concurrent.futures").disabled = True
     _deafen()
-    for shape in shapes.REQUIRED:
-        graphs.load(shape)
+    for name in registry.declarations():
+        graphs.load(name)
     mutations.apply(asked["mutation"])
     plans = [faults.Plan.draw(asked["seed"], number) for number in range(asked["runs"])]
     board = faults.Board(plans=plans)
@@ -69,8 +71,9 @@ def _prepare(asked: dict[str, Any], started: str) -> None:
     index = {}
     names = cycle([asked["shape"]] if asked["shape"] else shapes.REQUIRED)
     for number, shape in zip(range(asked["runs"]), names, strict=False):
-        style = rng.choice(("ask", "bare"))
-        run = admission.start(shape, {"number": number, "style": style}, actor=SHELL)
+        style, suffix = rng.choice(("ask", "bare")), rng.choice(("", "", "_async"))
+        given = {"number": number, "style": style}
+        run = admission.start(f"{shape}{suffix}", given, actor=SHELL)
         side.execute(
             "INSERT INTO chaos_run (run, number, shape, style) VALUES (%s, %s, %s, %s)",
             (run.pk, number, shape, style),

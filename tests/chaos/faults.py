@@ -33,17 +33,22 @@ class Kind(IntEnum):
     """The node raises an error that looks permanent; the agent's declaration says it may pass."""
     REFUSE = 4
     """The node raises because it cannot use the answer it was given."""
+    LINGER = 5
+    """The thread waits a moment, while others go on."""
 
 
 OFTEN = {
     Kind.KILL: 0.05,
-    Kind.FREEZE: 0.012,
+    Kind.FREEZE: 0.02,
     Kind.LAPSE: 0.08,
     Kind.GRUMBLE: 0.08,
     Kind.REFUSE: 0.3,
+    Kind.LINGER: 0.04,
 }
 """How probable each is at one place that allows it, while the run has some left."""
-ANYWHERE = (Kind.KILL, Kind.FREEZE)
+MOMENT = (0.05, 0.4)
+"""Seconds that a lingering thread waits; less than a lease."""
+ANYWHERE = (Kind.KILL, Kind.FREEZE, Kind.LINGER)
 IN_A_NODE = (*ANYWHERE, Kind.LAPSE, Kind.GRUMBLE)
 AFTER_AN_ANSWER = (*IN_A_NODE, Kind.REFUSE)
 
@@ -80,10 +85,11 @@ class Plan:
         rng = random.Random(f"{seed}/{number}")  # noqa: S311 (times of faults)
         most = {
             Kind.KILL: rng.choice((0, 1, 2, 3, 4, 6)),
-            Kind.FREEZE: rng.choice((0, 0, 0, 1)),
+            Kind.FREEZE: rng.choice((0, 0, 0, 1, 1, 2)),
             Kind.LAPSE: rng.choice((0, 0, 1, 2, 3)),
             Kind.GRUMBLE: rng.choice((0, 0, 1, 2)),
             Kind.REFUSE: rng.choice((0, 0, 0, 1, 2)),
+            Kind.LINGER: rng.choice((0, 1, 2, 3)),
         }
         return cls(seed=seed, number=number, most=most)
 
@@ -146,6 +152,8 @@ def reach(place: str, run: str, kinds: Sequence[Kind] = ANYWHERE) -> None:
                 _send_what_is_queued()
             # To this very thread: otherwise another one might be the one that has to stop it.
             signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+        case Kind.LINGER:
+            time.sleep(random.uniform(*MOMENT))  # noqa: S311 (length of a wait)
         case Kind.LAPSE:
             raise Lapse(place)
         case Kind.GRUMBLE:

@@ -34,7 +34,7 @@ def play(
     seed: int,
     shape: str = "",
     mutation: str = "",
-    workers: int = 3,
+    workers: int = 4,
     nice: int = 0,
     seconds: float = 1800,
 ) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=DEFAULT_RUNS)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--shape", default="")
-    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--nice", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=1800, help="give up after so long")
     parser.add_argument("--mutation", default="", help="break this rule on purpose")

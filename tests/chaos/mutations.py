@@ -16,7 +16,7 @@ from langgraph.types import Command
 
 from approvals import rounds
 from approvals.status import Delivery
-from runs import checkpoints, driver, heads, leases, moves, resting, savers
+from runs import driver, graphs, heads, leases, moves, resting, savers
 from runs.authority import Lease
 from runs.models import Run
 
@@ -49,8 +49,8 @@ def bare_resume() -> None:
 def fence_off() -> None:
     """Savers write whoever holds the lease; progress is noted all the same."""
     unchecked = (
-        "WITH given AS (SELECT %s::uuid AS run, %s::bigint, %s) UPDATE runs_lease"
-        " SET progress_at = clock_timestamp() FROM given WHERE run_id = given.run"
+        "WITH given (run, fence, saved) AS (SELECT %s::uuid, %s::bigint, %s) UPDATE runs_lease"
+        " SET progress_at = clock_timestamp() FROM given WHERE run_id = run AND saved"
     )
     _put(savers, "CHECK", unchecked)
 
@@ -102,34 +102,33 @@ def delivered_once() -> None:
 
 def saved_late() -> None:
     """Checkpoints are saved in the background."""
+    synced = driver._Drive._options
 
-    def invoke(self: Any, given: Any) -> None:
-        saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
-        graph = self.agent.graph.copy(update={"checkpointer": saver})
-        graph.invoke(given, self._config(), durability="async", control=self.control)
+    def options(self: Any, move: moves.Move) -> dict[str, Any]:
+        return {**synced(self, move), "durability": "async"}
 
-    _put(driver._Drive, "_invoke", invoke)
-
-
-def unnamed_thread() -> None:
-    """LangGraph is not told which run it is, so what was started can be started again."""
-    named = driver._Drive._config
-
-    def config(self: Any) -> Any:
-        return {**named(self), "metadata": {"fence": self.mine.lease.fence}}
-
-    _put(driver._Drive, "_config", config)
+    _put(driver._Drive, "_options", options)
 
 
-def started_always() -> None:
+def first_step_at_once() -> None:
+    """The first step of an @entrypoint runs while its checkpoint is being saved."""
+    _put(graphs.Agent, "begins_at_once", False)
+
+
+def started_again() -> None:
     """After a crash the run starts again with its input, whatever was saved."""
-    whole = moves.next_move
+    whole, named = moves.next_move, driver._Drive._config
 
     def next_move(facts: moves.Facts) -> moves.Move:
         move = whole(facts)
         return moves.Start() if isinstance(move, moves.Continue) else move
 
+    def config(self: Any) -> Any:
+        # With the run's id in the metadata LangGraph goes on where the thread is.
+        return {**named(self), "metadata": {"fence": self.mine.lease.fence}}
+
     _put(moves, "next_move", next_move)
+    _put(driver._Drive, "_config", config)
 
 
 def not_strict() -> None:
@@ -176,8 +175,8 @@ MUTATIONS: dict[str, Callable[[], None]] = {
         finished_without_next,
         delivered_once,
         saved_late,
-        unnamed_thread,
-        started_always,
+        first_step_at_once,
+        started_again,
         not_strict,
         all_answers_after_an_error,
         stale_head,

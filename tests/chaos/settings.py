@@ -10,15 +10,16 @@ from datetime import timedelta
 
 from signalbox.settings import *  # noqa: F403
 
-RUNS_AGENTS = [
+RUNS_AGENTS: list[dict[str, object]] = [  # type: ignore[no-redef]
     {
-        "name": shape,
+        "name": f"{shape}{suffix}",
         "graph": f"tests.chaos.shapes.{shape}",
         "version": "1",
-        "title": "{number}",
         "transient": "tests.chaos.faults.may_pass",
+        "run_async": suffix == "_async",
     }
     for shape in ("sequential", "parallel", "subgraph", "router", "functional", "fan")
+    for suffix in ("", "_async")
 ]
 RUNS_TRIES = 40
 RUNS_LEASE = timedelta(seconds=1)

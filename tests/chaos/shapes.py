@@ -7,8 +7,11 @@
     functional   @entrypoint: prepare, gate, body, settle           gate, a @task, and the body ask
     fan          spread → 3 workers (Send) → join        each worker asks
 
-Each has one effect. Input: `number`, and `style`: `ask` asks by `approvals.ask`, which notices that
-an answer belongs to another question; `bare` by LangGraph's `interrupt`, which does not.
+Each has an effect, `functional` two. Input: `number`, and `style`: `ask` asks by `approvals.ask`,
+which notices that an answer belongs to another question; `bare` by LangGraph's `interrupt`, which
+does not.
+
+Some runs are driven with `invoke`, some with `ainvoke`, as the declarations in the settings say.
 
 Outside a driven run (`live` is off) the same code notes nothing, pays nobody and never fails: that
 is the straight run with which outputs are compared.
@@ -235,7 +238,9 @@ def _task(name: str, *questions: int, pays: bool = False) -> Any:
     return named(lambda given: step(given, name, *questions, pays=pays))
 
 
-_prepare, _gate, _settle = _task("prepare"), _task("gate", 0), _task("settle", pays=True)
+_prepare = _task("prepare", pays=True)
+"""Pays in the very first step, which LangGraph begins before the first checkpoint is saved."""
+_gate, _settle = _task("gate", 0), _task("settle", pays=True)
 
 
 @entrypoint()

@@ -17,19 +17,21 @@ from pathlib import Path
 
 from django.conf import settings
 
-from runs import driver, killpoints, sweeper
+from runs import driver, killpoints, leases, moves, resting, status, sweeper
+from runs.authority import Lease
 from tests.chaos import faults, record, shapes
 
 CONTEXT = multiprocessing.get_context("fork")
 PAUSE = 0.05
-FROZEN = 1.6 * settings.RUNS_LEASE.total_seconds()
-"""Seconds after which a frozen process is continued: its lease has long run out by then."""
+FROZEN = tuple(factor * settings.RUNS_LEASE.total_seconds() for factor in (1.2, 2.5))
+"""Seconds for which a process stays frozen: its lease has run out by then."""
 
 
 def drive_for_ever(board: faults.Board) -> None:
     """What a worker does: drive whatever is due, in any order."""
     faults.use(board)
     killpoints.install(faults.reach)
+    _reach_before_the_end()
     shapes.live = True
     holder = f"chaos:{os.getpid()}"
     while True:
@@ -42,6 +44,24 @@ def drive_for_ever(board: faults.Board) -> None:
                 record.note(str(run_id), "", "drive raised", f"{type(exc).__name__}: {exc}")
         if not due:
             time.sleep(PAUSE)
+
+
+def _reach_before_the_end() -> None:
+    """Have faults also between a driver's last look and the transaction that ends its drive."""
+    end = resting.Rest.act
+    locked = leases.lock
+
+    def lock(lease: Lease) -> int:
+        faults.reach("lease.lock", str(lease.run_id))
+        return locked(lease)
+
+    def act(self: resting.Rest, move: moves.Move) -> status.Outcome:
+        outcome = end(self, move)
+        faults.reach("rest.uncommitted", str(self.lease.run_id))
+        return outcome
+
+    leases.lock = lock
+    setattr(resting.Rest, "act", act)  # noqa: B010 (mypy knows no other way)
 
 
 def person_for_ever(board: faults.Board, answer: Callable[..., None], *args: object) -> None:
@@ -66,20 +86,24 @@ class Crew:
 
     seed: int
     roles: list[tuple[Callable[..., None], tuple[object, ...]]]
+    rng: random.Random = field(init=False)
     children: dict[int, tuple[ForkProcess, int]] = field(default_factory=dict)
     """By sentinel: the process and its role."""
     stopped: dict[int, float] = field(default_factory=dict)
+    """When the processes that are frozen now are continued."""
     died: int = 0
     """How many were killed from outside, at no particular place."""
 
+    def __post_init__(self) -> None:
+        self.rng = random.Random(self.seed)  # noqa: S311 (times of kills)
+
     def keep_going(self, leader: ForkProcess, *, kill_every: float) -> None:
         """Replace who dies and continue who is frozen, until `leader` has ended."""
-        rng = random.Random(self.seed)  # noqa: S311 (times of kills)
         gc.collect()
         gc.freeze()  # so that children do not copy what the parent has loaded
         for role in range(len(self.roles)):
             self._fork(role)
-        next_kill = time.monotonic() + rng.expovariate(1 / kill_every)
+        next_kill = time.monotonic() + self.rng.expovariate(1 / kill_every)
         try:
             while leader.is_alive():
                 for sentinel in wait([*self.children, leader.sentinel], timeout=0.1):
@@ -87,8 +111,8 @@ class Crew:
                         self._replace(int(str(sentinel)))
                 self._continue()
                 if time.monotonic() > next_kill:
-                    next_kill = time.monotonic() + rng.expovariate(1 / kill_every)
-                    rng.choice([process for process, _ in self.children.values()]).kill()
+                    next_kill = time.monotonic() + self.rng.expovariate(1 / kill_every)
+                    self.rng.choice([process for process, _ in self.children.values()]).kill()
                     self.died += 1
         finally:
             for process, _ in self.children.values():
@@ -114,7 +138,7 @@ class Crew:
             pid = process.pid or 0
             if _state(pid) != "T":
                 self.stopped.pop(pid, None)
-            elif now - self.stopped.setdefault(pid, now) > FROZEN:
+            elif now > self.stopped.setdefault(pid, now + self.rng.uniform(*FROZEN)):
                 os.kill(pid, signal.SIGCONT)
 
 
