@@ -34,7 +34,8 @@ demo-reset: setup ## Remove what the demo has stored
 	@$(MANAGE) demo --reset
 
 test: setup chromium ## Run the tests (PYTEST_ARGS=... replaces the default arguments)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not page"
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m page  # apart: a browser keeps an event loop running
 
 lint: setup ## Check style, types, imports, templates, settings and migrations
 	$(BIN)/ruff check .
