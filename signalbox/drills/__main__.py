@@ -32,6 +32,8 @@ def main(state: str, logs: str, report: str, trials: str, seed: str, *names: str
     except SceneError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except KeyboardInterrupt:
+        return 1
     Path(report).write_text(json.dumps(found.told()))
     return 0
 

@@ -70,6 +70,7 @@ def _play(
                 done += 1
                 say(f"{done} of {len(every)} trials played")
         except BaseException:
+            stage.watch.problem = "The drill was interrupted."  # ends every wait
             for future in futures:
                 future.cancel()
             raise

@@ -90,7 +90,13 @@ def refund_lookup(
     return _post(order_id, amount_cents, headers, timeout)
 
 
-@effect("drills.refund_ledger", idempotency=Idempotency.LEDGER, permit=_is_large)
+@effect(
+    "drills.refund_ledger",
+    idempotency=Idempotency.LEDGER,
+    permit=_is_large,
+    # Longer than a takeover takes: whoever takes over meets the call before the sweeper does.
+    timeout=timedelta(seconds=12),
+)
 def refund_ledger(order_id: str, amount_cents: int, *, timeout: float) -> Outcome:
     return _post(order_id, amount_cents, DEDUP_OFF, timeout)
 

@@ -185,9 +185,14 @@ class Trial:
         return arming.mark(self.folder, self.run_id, point, name)
 
     def _settle(self, doubt: Doubt) -> None:
-        """Ada looks at the provider. "It did not happen" is said only when nothing is under way."""
+        """Ada looks at the provider.
+
+        She says that it did not happen only when nothing can be under way any more: the time of
+        the call is up, or the process that made it is dead.
+        """
         reference = self.scene.books.refund_of(doubt.order)
-        if reference is None and (not doubt.quiet or self.scene.books.busy_with(doubt.order)):
+        under_way = self.scene.books.busy_with(doubt.order)
+        if reference is None and (under_way or not (doubt.late or not _lives(doubt.caller))):
             return
         ada = Actor.person(self.scene.ada, entry="page", authenticated_at=datetime.now(UTC))
         with suppress(ledger_errors.NotInDoubt):  # a late answer came first

@@ -35,11 +35,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
-    """An effect in doubt. `quiet`: its last call's time has been up for a second."""
+    """An effect in doubt."""
 
     uid: UUID
     order: str
-    quiet: bool
+    caller: int
+    """The process that made its last call."""
+    late: bool
+    """The time of that call has been up for a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,7 @@ class Watch:
     def __init__(self, database: str) -> None:
         self.seen = threading.Condition()
         self.problem = ""
+        """Why nobody needs to wait any more."""
         self._database = database
         self._runs: set[UUID] = set()
         self._views: Mapping[UUID, View] = {}
@@ -136,7 +140,12 @@ def _view(row: dict[str, Any]) -> View:
             for each in row["questions"] or ()
         ),
         doubts=tuple(
-            Doubt(uid=UUID(each["uid"]), order=each["order"], quiet=bool(each["quiet"]))
+            Doubt(
+                uid=UUID(each["uid"]),
+                order=each["order"],
+                caller=int(each["holder"].rpartition(":")[2]),
+                late=each["late"],
+            )
             for each in row["doubts"] or ()
         ),
     )

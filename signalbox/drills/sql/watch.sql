@@ -10,11 +10,12 @@ SELECT r.id, r.status, r.park_reason,
                    'deadline', extract(epoch FROM q.deadline)) ORDER BY q.id)
           FROM approvals_request q WHERE q.run_id = r.id AND q.status = 'pending') AS questions,
        (SELECT jsonb_agg(jsonb_build_object(
-                   'uid', e.uid, 'order', e.args ->> 'order_id',
-                   'quiet', (SELECT max(c.timeout_at) + interval '1 second' < clock_timestamp()
-                               FROM ledger_effectattempt c
-                              WHERE c.idempotency_key = e.idempotency_key)))
-          FROM effects e WHERE e.run_id = r.id AND e.status = 'in_doubt') AS doubts
+                   'uid', e.uid, 'order', e.args ->> 'order_id', 'holder', c.holder,
+                   'late', c.timeout_at + interval '1 second' < clock_timestamp()))
+          FROM effects e
+          JOIN ledger_effectattempt c
+            ON c.idempotency_key = e.idempotency_key AND c.number = e.attempts
+         WHERE e.run_id = r.id AND e.status = 'in_doubt') AS doubts
   FROM runs_run r
   JOIN runs_lease l ON l.run_id = r.id
  WHERE r.id = ANY(%(runs)s)

@@ -57,6 +57,8 @@ class Command(BaseCommand):
             report = _played(names, trials=options["trials"], logs=options["logs"])
         except errors.EmbeddedError as error:
             raise CommandError(str(error)) from error
+        except KeyboardInterrupt as interrupt:
+            raise CommandError("Interrupted. Everything is stopped and removed.") from interrupt
         if options["json"] != output.STDOUT:
             for line in report.lines():
                 self.stdout.write(line)
@@ -98,7 +100,7 @@ def _played(names: list[str], *, trials: int, logs: str) -> Report:
     """Make the scratch services, have a process of its own conduct, and read its report."""
     with ExitStack() as stack:
         # The default action would leave the services behind.
-        before = signal.signal(signal.SIGTERM, _exit)
+        before = signal.signal(signal.SIGTERM, _told_to_stop)
         stack.callback(signal.signal, signal.SIGTERM, before)
         state = stack.enter_context(services.scratch())
         report = state / "report.json"
@@ -136,8 +138,9 @@ def _environment(state: Path) -> Mapping[str, str]:
     )
 
 
-def _exit(_: int, __: FrameType | None) -> None:
-    sys.exit(1)
+def _told_to_stop(_: int, __: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough; the rest is removing
+    raise CommandError("The drill was told to stop. Everything is stopped and removed.")
 
 
 def _end(conductor: subprocess.Popen[bytes]) -> None:
