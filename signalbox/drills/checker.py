@@ -133,7 +133,7 @@ class _Case:
             effects_outside=len(self.refunds),
             effects_expected=len(self.expected.orders) if self._allowed else 0,
             requests_received=self.posts,
-            questions_asked=len(self.requests),
+            questions_asked=len(self._questions),
             questions_expected=len(self.expected.verdicts),
             violations=tuple(violations),
         )
@@ -141,6 +141,11 @@ class _Case:
     @property
     def _run(self) -> Row:
         return self.runs[0]
+
+    @property
+    def _questions(self) -> list[Row]:
+        """Each request once, however many decisions it has."""
+        return list({row["id"]: row for row in self.requests}.values())
 
     @property
     def _decisions(self) -> dict[str, list[Row]]:
@@ -224,10 +229,10 @@ class _Case:
     # --- 3 ----------------------------------------------------------------------------------------
 
     def _asked_once(self) -> Iterator[str]:
-        asked = Counter(row["question"] for row in self.requests)
+        asked = Counter(row["question"] for row in self._questions)
         if asked != Counter(self.expected.verdicts.keys()):
             yield f"asked {dict(asked)} instead of each of {list(self.expected.verdicts)} once"
-        for row in self.requests:
+        for row in self._questions:
             if row["status"] == "pending":
                 yield f"“{row['question']}” is still open"
 
@@ -362,7 +367,7 @@ class _Case:
         wanted = {
             "run.started": 1,
             "run.finished": int(self._run["status"] == "succeeded"),
-            "request.opened": len(self.requests),
+            "request.opened": len(self._questions),
             "decision.made": sum(map(len, self._decisions.values())),
         }
         for verb, times in wanted.items():

@@ -105,10 +105,11 @@ def random_kills(trial: Trial) -> None:
 def frozen_outside(trial: Trial) -> None:
     point, awake = trial.choose(
         ("saver.put", "late"),
-        ("node.refund", "before"),
+        ("lease.locking", "before"),
         ("effect.called", "late"),
         ("saver.put", "soon"),
         ("effect.reserved", "late"),
+        ("node.refund", "before"),
         ("effect.called", "soon"),
     )
     if awake == "before":
@@ -195,7 +196,7 @@ def approve_and_reject(trial: Trial) -> None:
 def at_the_deadline(trial: Trial) -> None:
     trial.start("brief")
     question = trial.asks_to_refund()
-    moment = question.deadline + trial.rng.uniform(-0.3, 0.05)
+    moment = question.deadline + trial.choose(0.01, -0.05, -0.15, 0.0, -0.3)
     trial.post(
         *(
             trial.ballot(question, "approved", by=by, at=moment + 0.005 * n)
