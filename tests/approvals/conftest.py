@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -256,3 +258,27 @@ def racing(count: int) -> Iterator[Callable[..., list[Any]]]:
             yield go
         finally:
             go(*[connections.close_all] * count)
+
+
+class Handicap:
+    """Has each of two racers win some of many races, on any machine: who has won starts later."""
+
+    STEP = 0.002
+    """Seconds by which the one who won starts later the next time."""
+
+    def __init__(self) -> None:
+        self.late = [0.0, 0.0]
+
+    def __call__(self, *acts: Callable[[], object]) -> list[Callable[[], object]]:
+        return [partial(self._after, late, act) for late, act in zip(self.late, acts, strict=True)]
+
+    def won(self, winner: int) -> None:
+        loser = 1 - winner
+        back = min(self.STEP, self.late[loser])
+        self.late[loser] -= back
+        self.late[winner] += self.STEP - back
+
+    @staticmethod
+    def _after(late: float, act: Callable[[], object]) -> object:
+        time.sleep(late)
+        return act()

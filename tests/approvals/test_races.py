@@ -19,6 +19,7 @@ from approvals.status import Status
 from audit.models import Entry
 from runs.models import Run
 from tests.approvals.conftest import (
+    Handicap,
     approve,
     ask,
     due_in,
@@ -68,9 +69,10 @@ def test_twenty_tabs_of_one_person_are_one_verdict_and_nineteen_are_told(asked, 
 
 def test_of_an_approval_and_a_rejection_at_the_same_moment_one_counts(asked, ben, eve, duel):
     won: Counter[str] = Counter()
+    fair = Handicap()
     for _ in range(40):
         request = asked()
-        results = duel(partial(approve, request, ben), partial(reject, request, eve))
+        results = duel(*fair(partial(approve, request, ben), partial(reject, request, eve)))
         assert outcomes(results) == {"Outcome": 1, "AlreadyDecided": 1}
         (winner,) = [each for each in results if isinstance(each, Outcome)]
         (loser,) = [each for each in results if not isinstance(each, Outcome)]
@@ -79,6 +81,7 @@ def test_of_an_approval_and_a_rejection_at_the_same_moment_one_counts(asked, ben
         assert decision.decider == loser.decider
         assert now(request.run).wakes == 1
         won[winner.verdict] += 1
+        fair.won(0 if winner.verdict == Status.APPROVED else 1)
     assert set(won) == {"approved", "rejected"}, won
 
 
@@ -220,19 +223,24 @@ def test_the_sweeper_leaves_alone_what_somebody_has_locked(asked):
 def test_a_verdict_and_a_change_of_the_question_never_mix(asked, ben, duel):
     """Either the old question was decided and that is void, or the verdict is refused."""
     seen: Counter[str] = Counter()
+    fair = Handicap()
     for _ in range(40):
         request = asked()
         changed = pending(ours("Refund order 8?"))
-        clicked, opened = duel(partial(approve, request, ben), partial(ask, request.run, changed))
+        clicked, opened = duel(
+            *fair(partial(approve, request, ben), partial(ask, request.run, changed))
+        )
         assert isinstance(opened, Request)
         assert opened.round == 2
         if isinstance(clicked, Outcome):
             assert Decision.objects.get(request=request).delivery == "not_delivered"
             seen["void"] += 1
+            fair.won(0)
         else:
             assert isinstance(clicked, errors.PayloadChanged)
             assert clicked.now == opened.pk
             seen["refused"] += 1
+            fair.won(1)
         assert not Decision.objects.filter(request=opened).exists()
     assert len(seen) == 2, seen
 
