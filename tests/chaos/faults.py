@@ -24,7 +24,7 @@ from tests.chaos import record
 
 class Kind(IntEnum):
     KILL = 0
-    """SIGKILL of the process."""
+    """SIGKILL of the process; sometimes a moment later, so that its other threads go on."""
     FREEZE = 1
     """SIGSTOP of the process; its parent continues it when the lease has long run out."""
     LAPSE = 2
@@ -46,6 +46,11 @@ OFTEN = {
     Kind.LINGER: 0.04,
 }
 """How probable each is at one place that allows it, while the run has some left."""
+OFTENER = {
+    ("saver.put", Kind.KILL): 0.1,
+    ("lease.lock", Kind.LINGER): 0.25,
+}
+"""The same, for places that are reached less often than others, and where much can go wrong."""
 MOMENT = (0.05, 0.4)
 """Seconds that a lingering thread waits; less than a lease."""
 ANYWHERE = (Kind.KILL, Kind.FREEZE, Kind.LINGER)
@@ -89,16 +94,17 @@ class Plan:
             Kind.LAPSE: rng.choice((0, 0, 1, 2, 3)),
             Kind.GRUMBLE: rng.choice((0, 0, 1, 2)),
             Kind.REFUSE: rng.choice((0, 0, 0, 1, 2)),
-            Kind.LINGER: rng.choice((0, 1, 2, 3)),
+            Kind.LINGER: rng.choice((0, 1, 2, 4)),
         }
         return cls(seed=seed, number=number, most=most)
 
-    def next(self, nth: int, kinds: Sequence[Kind], had: Sequence[int]) -> Kind | None:
+    def next(self, place: str, nth: int, kinds: Sequence[Kind], had: Sequence[int]) -> Kind | None:
         """What happens at the nth place, if anything, after `had` faults of each kind."""
         rng = random.Random(f"{self.seed}/{self.number}/{nth}")  # noqa: S311 (times of faults)
         drawn = {kind: rng.random() for kind in Kind}
         left = (kind for kind in kinds if had[kind] < self.most[kind])
-        return next((kind for kind in left if drawn[kind] < OFTEN[kind]), None)
+        often = {kind: OFTENER.get((place, kind), OFTEN[kind]) for kind in kinds}
+        return next((kind for kind in left if drawn[kind] < often[kind]), None)
 
 
 @dataclass(slots=True)
@@ -114,7 +120,7 @@ class Board:
     def __post_init__(self) -> None:
         self.counts = RawArray("i", max(1, len(self.plans)) * self.width)
 
-    def draw(self, run: str, kinds: Sequence[Kind]) -> Kind | None:
+    def draw(self, place: str, run: str, kinds: Sequence[Kind]) -> Kind | None:
         """Count one place more for the run, and one fault if there is one."""
         number = self.index.get(run)
         if number is None:
@@ -122,7 +128,7 @@ class Board:
         start = number * self.width
         self.counts[start] += 1
         had = self.counts[start + 1 : start + self.width]
-        kind = self.plans[number].next(self.counts[start], kinds, had)
+        kind = self.plans[number].next(place, self.counts[start], kinds, had)
         if kind is not None:
             self.counts[start + 1 + kind] += 1
         return kind
@@ -139,12 +145,14 @@ def use(board: Board) -> None:
 
 def reach(place: str, run: str, kinds: Sequence[Kind] = ANYWHERE) -> None:
     """A place that the run has reached. Kills, freezes, raises, or returns."""
-    kind = _board.draw(run, kinds) if _board is not None else None
+    kind = _board.draw(place, run, kinds) if _board is not None else None
     if kind is None:
         return
     record.note(run, place, "fault", kind.name.lower())
     match kind:
         case Kind.KILL:
+            if random.random() < 0.5:  # noqa: S311 (length of a wait)
+                _linger()
             os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(10)  # nothing more is done until it arrives
         case Kind.FREEZE:
@@ -153,13 +161,17 @@ def reach(place: str, run: str, kinds: Sequence[Kind] = ANYWHERE) -> None:
             # To this very thread: otherwise another one might be the one that has to stop it.
             signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
         case Kind.LINGER:
-            time.sleep(random.uniform(*MOMENT))  # noqa: S311 (length of a wait)
+            _linger()
         case Kind.LAPSE:
             raise Lapse(place)
         case Kind.GRUMBLE:
             raise Grumble(place)
         case Kind.REFUSE:
             raise Refusal(place)
+
+
+def _linger() -> None:
+    time.sleep(random.uniform(*MOMENT))  # noqa: S311 (length of a wait)
 
 
 def _send_what_is_queued() -> None:

@@ -33,6 +33,8 @@ APPROVERS = {"Ben": 1.0, "Bea": 0.25}
 """And how probable it is that they answer a question."""
 LATEST = 1.5
 """Seconds after a question was seen until most answers; one in ten takes twice as long."""
+MOMENT = 0.4
+"""Seconds between answers that are given together."""
 PAUSE = 0.05
 QUIET = 20.0
 """Seconds without any change after which what has not ended is taken for stuck."""
@@ -99,7 +101,11 @@ class _Approver:
         rng = random.Random(f"{self.seed}/{self.name}/{row['id']}")  # noqa: S311 (what people say)
         nonce = f"{rng.getrandbits(64):016x}"
         value = None if row["style"] == "bare" else f'{{"to": "{row["question"]}", "n": "{nonce}"}}'
-        slow = 2.0 if rng.random() < 0.1 else 1.0
+        of_run = random.Random(f"{self.seed}/{row['run_id']}")  # noqa: S311 (what people do)
+        if of_run.random() < 0.5:  # all questions of this run at about the same time
+            delay = of_run.uniform(0, LATEST) + rng.uniform(0, MOMENT)
+        else:
+            delay = rng.uniform(0, LATEST) * (2.0 if rng.random() < 0.1 else 1.0)
         return {
             "request": row["id"],
             "person": self.name,
@@ -109,7 +115,7 @@ class _Approver:
             "value": value,
             "comment": f"{row['question']} {nonce}",
             "token": nonce,
-            "delay": rng.uniform(0, LATEST * slow),
+            "delay": delay,
             "outcome": None if rng.random() < APPROVERS[self.name] else "abstains",
         }
 

@@ -7,7 +7,7 @@
     functional   @entrypoint: prepare, gate, body, settle           gate, a @task, and the body ask
     fan          spread → 3 workers (Send) → join        each worker asks
 
-Each has an effect, `functional` two. Input: `number`, and `style`: `ask` asks by `approvals.ask`,
+Each has an effect or two. Input: `number`, and `style`: `ask` asks by `approvals.ask`,
 which notices that an answer belongs to another question; `bare` by LangGraph's `interrupt`, which
 does not.
 
@@ -163,7 +163,7 @@ def _chain(**nodes: Any) -> Any:
 sequential = _chain(
     prepare=_node("prepare"),
     gate=_node("gate", 0, 1, pays=True),
-    close=_node("close"),
+    close=_node("close", pays=True),
 )
 
 
@@ -195,7 +195,7 @@ class Outer(TypedDict, total=False):
 def _subgraph() -> Any:
     def outer(name: str) -> Any:
         def node(state: Outer) -> Outer:
-            return {"log": [*state.get("log", []), step(state, name)]}
+            return {"log": [*state.get("log", []), step(state, name, pays=True)]}
 
         return node
 
