@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from approvals.ask import Answer, ask
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from approvals.asking import Answer, ask
 
 __all__ = ["Answer", "ask"]
+
+
+def __getattr__(name: str) -> object:
+    """What agents use is imported when they do: it brings LangGraph, which pages do not need."""
+    if name in __all__:
+        return getattr(import_module("approvals.asking"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

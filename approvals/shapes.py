@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from django.db import models
 
 from approvals import errors, policy
-from approvals.ask import usable_tool
 from approvals.status import Verdict
 from audit import canonical
 
@@ -27,6 +26,7 @@ MARK = "signalbox"
 VERSION = 1
 OURS = frozenset({MARK, "question", "tool", "args", "facts", "why", "digest"})
 LONGEST_TITLE = 300
+LONGEST_TOOL = 200
 LONGEST_VALUE = 64 * 1024
 """Bytes of JSON that an answer may carry."""
 INCOMPARABLE = "incomparable"
@@ -92,6 +92,11 @@ def _is_ours(payload: object) -> bool:
         and usable_tool(payload["tool"])
         and fingerprint({key: payload[key] for key in OURS - {"digest"}}) == payload["digest"]
     )
+
+
+def usable_tool(name: str) -> bool:
+    """Whether a request can keep this name of a tool."""
+    return len(name) <= LONGEST_TOOL and canonical.text(name) == name
 
 
 def _lists(payload: Mapping[str, object], *keys: str) -> bool:

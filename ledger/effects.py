@@ -25,7 +25,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError
 
 from audit.canonical import Json
-from ledger import calls, errors, facts, looks, outcomes, reserve, status
+from ledger import calls, errors, facts, looks, outcomes, refusals, reserve, status
 from ledger.calls import Call, End, NotStarted, Pause, Steps
 from ledger.facts import Standing
 from ledger.keys import Intent
@@ -87,7 +87,7 @@ def _decide(intent: Intent) -> Steps[Standing]:  # noqa: C901 (one case per answ
     with _busy_with(intent) as busy:
         while True:
             if not mine.may_start():
-                raise errors.LeaseGone
+                raise refusals.LeaseGone
             news = busy.news  # before looking, so that what happens meanwhile is not missed
             match reserve.take(intent, alive=partial(_in_hand, intent.fence)):
                 case reserve.Told(standing=standing):
@@ -121,12 +121,12 @@ def _call(intent: Intent, started: reserve.Started) -> Steps[Standing]:
     end = yield from _until_answered(intent, started)
     if isinstance(end, NotStarted):
         facts.not_started(started.token)
-        raise errors.LeaseGone
+        raise refusals.LeaseGone
     killpoints.reach("effect.called", intent.run_id)
     try:
         standing = facts.record(started.token, _outcome(end))
     except (OperationalError, InterfaceError) as exc:
-        raise errors.LeaseGone from exc
+        raise refusals.LeaseGone from exc
     killpoints.reach("effect.settled", intent.run_id)
     return standing
 
@@ -197,14 +197,14 @@ def _rest(intent: Intent, rest: reserve.Rest) -> Steps[None]:
         raise _later(intent, rest, rest.seconds)
     while (left := until - time.monotonic()) > 0:
         if not mine.may_start():
-            raise errors.LeaseGone
+            raise refusals.LeaseGone
         if mine.cancelled.is_set() or mine.draining.is_set():
             raise _later(intent, rest, left)
         yield Pause(seconds=min(left, SLICE))
 
 
-def _later(intent: Intent, rest: reserve.Rest, seconds: float) -> errors.LookAgainLater:
-    return errors.LookAgainLater(
+def _later(intent: Intent, rest: reserve.Rest, seconds: float) -> refusals.LookAgainLater:
+    return refusals.LookAgainLater(
         f"{intent.tool_name}: looked at again in {seconds:.0f} s. {rest.why}".rstrip(),
         retry_after=max(seconds, 0.0),
     )

@@ -17,7 +17,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from audit import canonical
-from ledger import errors, facts, rows, status
+from ledger import facts, refusals, rows, status
 from ledger.keys import Intent
 from ledger.models import Effect, Look
 from ledger.outcomes import Found
@@ -68,7 +68,7 @@ def _fenced(intent: Intent) -> Iterator[Effect]:
             leases.lock(intent.authority.lease)
             yield rows.lock_effect(intent.key)
     except LeaseLost as exc:
-        raise errors.LeaseGone from exc
+        raise refusals.LeaseGone from exc
 
 
 def _still_asked(effect: Effect, ask: Ask) -> bool:

@@ -6,7 +6,7 @@ from asgiref.sync import sync_to_async
 from django.db import connection
 
 from audit import canonical
-from ledger import errors
+from ledger import errors, refusals
 from runs import authority, statements
 
 LONGEST_NOTE = 300
@@ -38,7 +38,7 @@ def progress(note: str = "") -> None:
         if opened_here:
             connection.close()
     if not moved:
-        raise errors.LeaseGone
+        raise refusals.LeaseGone
 
 
 async def aprogress(note: str = "") -> None:

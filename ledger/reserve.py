@@ -31,7 +31,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, connecti
 
 from accounts.actors import Actor
 from audit import trail
-from ledger import errors, facts, keys, ports, registry, rows, rules, status, stops
+from ledger import errors, facts, keys, ports, refusals, registry, rows, rules, status, stops
 from ledger.facts import Standing
 from ledger.keys import Intent
 from ledger.models import Effect, EffectAttempt, Incident
@@ -100,14 +100,14 @@ def take(intent: Intent, alive: Alive) -> Taken:
         with transaction.atomic(durable=True):
             got = _Reservation(intent=intent, needs_permit=needs_permit).take(alive)
     except LeaseLost as exc:
-        raise errors.LeaseGone from exc
+        raise refusals.LeaseGone from exc
     except (OperationalError, InterfaceError):
         connection.close()  # a broken connection does not recover by itself
         raise
     except IntegrityError as exc:
         if "permit" not in str(exc):
             raise
-        raise errors.PermitMissing from exc
+        raise refusals.PermitMissing from exc
     if isinstance(got, _Refusal):
         raise got.error
     return got
@@ -266,13 +266,13 @@ class _Reservation:
         """The permit to use, if one is needed and not there yet, and what forbids the call."""
         run = Run.objects.only("read_only", "cancel_asked_at").get(pk=self.intent.run_id)
         if run.cancel_asked_at is not None:
-            return None, _Refusal(error=errors.CancelAsked())
+            return None, _Refusal(error=refusals.CancelAsked())
         if run.read_only:
-            return None, self._refuse(errors.ReadOnly(), effect)
+            return None, self._refuse(refusals.ReadOnly(), effect)
         stop = stops.applies(self.intent.tool_name, self.intent.authority.agent)
         if stop is not None:
             said = f"{stop.get_scope_display()}: {stop.name}" if stop.name else "Everything"
-            error = errors.EmergencyStopped(
+            error = refusals.EmergencyStopped(
                 f"Stopped by {stop.set_by} ({said}): {stop.reason} The run goes on when the stop"
                 " is lifted."
             )
@@ -281,7 +281,7 @@ class _Reservation:
             return None, None
         permit = self._unused_permit()
         if permit is None:
-            return None, self._refuse(errors.PermitMissing(), effect)
+            return None, self._refuse(refusals.PermitMissing(), effect)
         return permit, None
 
     def _unused_permit(self) -> UUID | None:
@@ -354,5 +354,5 @@ class _Reservation:
         return Actor.system(self.intent.authority.lease.holder)
 
 
-def in_doubt(tool: str, why: str) -> errors.EffectInDoubt:
-    return errors.EffectInDoubt(f"{tool}: {why} Settle the effect; the run then goes on.")
+def in_doubt(tool: str, why: str) -> refusals.EffectInDoubt:
+    return refusals.EffectInDoubt(f"{tool}: {why} Settle the effect; the run then goes on.")

@@ -15,7 +15,7 @@ from langgraph.types import Command
 
 import approvals
 from approvals import shapes
-from approvals.ask import Answer, ask
+from approvals.asking import Answer, ask
 from approvals.errors import AnswerForOtherPayload, PayloadNotPlain
 from approvals.shapes import Shape
 from tests.approvals.conftest import REFUND, ours

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 import ledger
-from ledger import errors
+from ledger import refusals
 from ledger.models import Idempotency
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -130,7 +130,7 @@ def test_a_coroutine_that_takes_too_long_is_cancelled_and_unknown(world, driver,
         return Outcome.success("r")
 
     tool = effect("t.aslow", idempotency=Idempotency.LEDGER, timeout=timedelta(seconds=0.2))(slow)
-    with pytest.raises(errors.EffectInDoubt, match="no answer within"):
+    with pytest.raises(refusals.EffectInDoubt, match="no answer within"):
         drive(driver, tool)
     assert ended == ["cancelled"]
     assert outcomes_of(effect_of(run)) == ["unknown"]
@@ -153,7 +153,7 @@ def test_last_words_of_a_cancelled_coroutine_are_heard(driver, run):
 def test_unknown_ends_of_coroutines_are_in_doubt(apay, world, driver, run):
     for say in (unheard(), raises(asyncio.CancelledError())):
         world.says = [say]
-        with pytest.raises(errors.EffectInDoubt):
+        with pytest.raises(refusals.EffectInDoubt):
             drive(driver, lambda: apay(order="7"))
     assert len(world.calls) == 1
 
@@ -161,9 +161,9 @@ def test_unknown_ends_of_coroutines_are_in_doubt(apay, world, driver, run):
 def test_a_coroutine_can_wait_for_what_a_plain_effect_left_open(t, apay, world, driver, run):
     world.says = [world.happens_unheard()]
     world.finds = [lambda: None]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         drive(driver, lambda: apay(order="8"))
     assert len(world.calls) == 1
 
@@ -174,7 +174,7 @@ def test_a_plain_effect_resolves_what_a_coroutine_left_open(t, world, driver, ru
 
     tool = effect("t.akept", idempotency=Idempotency.PROVIDER, window=timedelta(hours=1))(akept)
     world.says = [unheard()] * 3
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         drive(driver, lambda: tool(order="7"))
     pass_time(run, timedelta(minutes=1))
     take_over(run)(lambda: t.ledger(order="8"))

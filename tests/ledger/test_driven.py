@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from accounts.actors import Actor
-from ledger import errors, facts, stops, sweep
+from ledger import facts, refusals, stops, sweep
 from ledger.outcomes import Outcome
 from ledger.settle import settle
 from runs import admission, checkpoints, controls, driver, killpoints, ports, registry
@@ -242,7 +242,7 @@ def test_a_short_loss_of_contact_does_not_fail_the_run(world):
     def hurry(name: str, _: str) -> None:
         if name == "effect.reserved" and not seen:
             seen.append(name)
-            raise errors.LeaseGone
+            raise refusals.LeaseGone
 
     killpoints.install(hurry)
     assert drive(run) is Ended.RAISED

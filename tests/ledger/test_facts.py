@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 
 from audit.models import Entry
-from ledger import calls, errors, facts, rows
+from ledger import calls, errors, facts, refusals, rows
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -42,7 +42,7 @@ def kinds(run) -> list[str]:
 def test_a_late_success_of_a_former_driver_is_recorded_and_frees_the_run(t, driver, run, rung):
     with dying_at("effect.called"):
         driver(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
     assert wakes_of(run) == 1
 
@@ -59,7 +59,7 @@ def test_a_late_success_of_a_former_driver_is_recorded_and_frees_the_run(t, driv
 def test_a_late_refusal_of_the_only_open_call_ends_the_doubt(t, driver, run):
     with dying_at("effect.called"):
         driver(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
 
     facts.record(token_of(run), Outcome.refused("declined"))
@@ -172,7 +172,7 @@ def test_what_comes_after_the_time_limit_is_recorded_when_it_comes(world, run, d
         return world.call(idempotency_key, order)
 
     tool = effect("t.slow", idempotency=Idempotency.LEDGER, timeout=timedelta(seconds=0.2))(slow)
-    with pytest.raises(errors.EffectInDoubt, match=r"no answer within 0\.\d s"):
+    with pytest.raises(refusals.EffectInDoubt, match=r"no answer within 0\.\d s"):
         driver(lambda: tool(order="7"))
     assert effect_of(run).status == "in_doubt"
 
@@ -185,7 +185,7 @@ def test_what_comes_after_the_time_limit_is_recorded_when_it_comes(world, run, d
 def test_an_audit_entry_that_cannot_be_written_does_not_lose_the_fact(t, driver, run, monkeypatch):
     with dying_at("effect.called"):
         driver(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
 
     real, failures = rows.trail.record, [RuntimeError("the log is broken")]
@@ -209,7 +209,7 @@ def test_an_audit_log_that_stays_broken_does_not_lose_the_fact(t, driver, run, m
         raise RuntimeError("the log is broken")
 
     monkeypatch.setattr(rows.trail, "record", record)
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
     facts.record(token_of(run), Outcome.success("re_9"))
     assert effect_of(run).status == "sent"
@@ -239,10 +239,10 @@ def test_a_fact_that_nobody_takes_leaves_the_call_open_and_gives_the_run_up(
     with monkeypatch.context() as patch:
         patch.setattr(facts, "_record", record)
         patch.setattr(rows, "PATIENCE", 0.1)
-        with pytest.raises(errors.LeaseGone):
+        with pytest.raises(refusals.LeaseGone):
             driver(lambda: t.ledger(order="7"))
     assert outcomes_of(effect_of(run)) == ["open"]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
     assert len(world.calls) == 1
 
@@ -320,7 +320,7 @@ def test_an_endless_retry_after_is_capped(driver, run, world, t):
     world.says = [lambda: Outcome.refused("later", retryable=True, retry_after=float("inf"))]
     driver(lambda: t.ledger(order="7"))
     world.says = [lambda: Outcome.refused("later", retryable=True, retry_after=1e18)]
-    with pytest.raises(errors.LookAgainLater) as later:
+    with pytest.raises(refusals.LookAgainLater) as later:
         driver(lambda: t.ledger(order="8"))
     assert later.value.retry_after <= 24 * 3600
 
@@ -331,7 +331,7 @@ def test_an_open_call_is_closed_as_not_started_if_the_deadline_has_passed(t, wor
             driver.authority.lost.set()
 
     killpoints.install(stall)
-    with pytest.raises(errors.LeaseGone):
+    with pytest.raises(refusals.LeaseGone):
         driver(lambda: t.ledger(order="7"))
     killpoints.install(None)
     assert world.calls == []
@@ -368,12 +368,12 @@ def test_without_a_thread_to_be_had_nothing_is_called(t, world, driver, run, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", start)
-        with pytest.raises(errors.LeaseGone):
+        with pytest.raises(refusals.LeaseGone):
             driver(lambda: t.ledger(order="7"))
     assert (world.calls, outcomes_of(effect_of(run))) == ([], ["absent"])
 
 
 def test_a_connection_that_breaks_inside_the_call_is_unknown(t, world, driver):
     world.says = [raises(httpx.WriteError("broken pipe"))]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))

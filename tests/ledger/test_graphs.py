@@ -18,7 +18,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 
-from ledger import errors
+from ledger import errors, refusals
 from ledger.models import Effect, Idempotency
 from ledger.tools import effect
 from runs import authority
@@ -272,7 +272,7 @@ def test_an_effect_in_doubt_passes_through_everything_that_retries_and_handles(
         builder.add_node("tools", ToolNode([refund], handle_tool_errors=True))
         builder.add_edge(START, "tools")
         graph, given = builder.compile(checkpointer=InMemorySaver()), {"messages": [calling("c1")]}
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         until_done(graph, run, given)
     assert len(world.calls) == 1
 
@@ -292,7 +292,7 @@ def test_siblings_finish_when_one_branch_is_in_doubt(world, run, t):
         builder.add_node(name, node)
         builder.add_edge(START, name)
     graph = builder.compile(checkpointer=InMemorySaver())
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         until_done(graph, run, {"n": 0})
     state = graph.get_state({"configurable": {"thread_id": str(run.pk)}})
     assert [each.name for each in state.tasks if each.result is None] == ["bad"]

@@ -7,7 +7,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from ledger import errors
+from ledger import errors, refusals
 from ledger.models import Effect, Look
 from ledger.outcomes import Outcome
 from ledger.tools import Effectful
@@ -97,11 +97,11 @@ def test_refusals_for_now_come_to_an_end(tool, world, driver, run):
 
 def test_a_long_retry_after_gives_the_run_back_and_is_respected(tool, world, driver, run):
     world.says = [http(429, Retry_After="120")]
-    with pytest.raises(errors.LookAgainLater) as later:
+    with pytest.raises(refusals.LookAgainLater) as later:
         driver(lambda: tool(order="7"))
     assert 115 < later.value.retry_after <= 120
 
-    with pytest.raises(errors.LookAgainLater):  # too early
+    with pytest.raises(refusals.LookAgainLater):  # too early
         take_over(run)(lambda: tool(order="7"))
     assert len(world.calls) == 1
 
@@ -129,9 +129,9 @@ UNKNOWN = [
 def test_the_ledger_alone_never_calls_again_after_an_unknown_end(t, world, driver, run, say):
     world.says = [say]
     for _ in range(2):
-        with pytest.raises(errors.EffectInDoubt):
+        with pytest.raises(refusals.EffectInDoubt):
             driver(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
 
     assert len(world.calls) == 1
@@ -161,14 +161,14 @@ def test_after_several_unheard_calls_the_run_is_given_back_for_longer_and_longer
     t, world, driver, run, settings
 ):
     world.says = [unheard()] * 50
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider(order="7"))
     assert len(world.calls) == settings.LEDGER_TRIES
 
     waits = []
     for _ in range(5):
         pass_time(run, HOUR)
-        with pytest.raises(errors.LookAgainLater) as later:
+        with pytest.raises(refusals.LookAgainLater) as later:
             take_over(run)(lambda: t.provider(order="7"))
         waits.append(later.value.retry_after)
     assert len(world.calls) == settings.LEDGER_TRIES + 5
@@ -178,12 +178,12 @@ def test_after_several_unheard_calls_the_run_is_given_back_for_longer_and_longer
 
 def test_outside_the_window_an_unheard_call_is_in_doubt_and_not_repeated(t, world, driver, run):
     world.says = [unheard()] * 50
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider(order="7"))
     calls = len(world.calls)
 
     pass_time(run, 25 * HOUR)
-    with pytest.raises(errors.EffectInDoubt, match="forgotten its key"):
+    with pytest.raises(refusals.EffectInDoubt, match="forgotten its key"):
         take_over(run)(lambda: t.provider(order="7"))
     assert len(world.calls) == calls
     assert effect_of(run).status == "in_doubt"
@@ -191,20 +191,20 @@ def test_outside_the_window_an_unheard_call_is_in_doubt_and_not_repeated(t, worl
 
 def test_the_window_counts_from_the_first_call_with_the_key(t, world, driver, run):
     world.says = [unheard()] * 50
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider(order="7"))
     for _ in range(3):
         pass_time(run, 7 * HOUR)
-        with pytest.raises(errors.LookAgainLater):
+        with pytest.raises(refusals.LookAgainLater):
             take_over(run)(lambda: t.provider(order="7"))
     pass_time(run, 4 * HOUR)  # 25 hours after the first call, 4 after the last
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.provider(order="7"))
 
 
 def test_outside_the_window_the_provider_is_asked_if_it_can_be(t, world, driver, run):
     world.says = [world.happens_unheard(), *[unheard()] * 50]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider_with_lookup(order="7"))
     assert world.asked == []
 
@@ -219,7 +219,7 @@ def test_outside_the_window_a_no_of_the_provider_allows_a_call_with_a_new_key(
     t, world, driver, run
 ):
     world.says = [unheard()] * 3
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider_with_lookup(order="7"))
     pass_time(run, 25 * HOUR)
     take_over(run)(lambda: t.provider_with_lookup(order="7"))
@@ -239,13 +239,13 @@ def test_an_unheard_call_that_can_be_looked_up_is_looked_up_not_repeated(t, worl
 
 def test_a_no_counts_only_after_the_quarantine(t, world, driver, run):
     world.says = [unheard()]
-    with pytest.raises(errors.LookAgainLater) as later:
+    with pytest.raises(refusals.LookAgainLater) as later:
         driver(lambda: t.lookup(order="7"))
     assert 30 + 3 < later.value.retry_after <= 5 + 30 + 3
     assert (len(world.calls), len(world.asked)) == (1, 1)
 
     pass_time(run, QUARANTINE - timedelta(seconds=10))
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         take_over(run)(lambda: t.lookup(order="7"))
     assert len(world.calls) == 1
 
@@ -262,7 +262,7 @@ def test_a_no_counts_only_after_the_quarantine(t, world, driver, run):
 def test_what_becomes_visible_during_the_quarantine_is_found(t, world, driver, run):
     world.says = [world.happens_unheard()]
     world.finds = [returns(None)]  # its search index is slow
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     pass_time(run, QUARANTINE)
     assert take_over(run)(lambda: t.lookup(order="7")) == {"id": "re_0"}
@@ -273,20 +273,20 @@ def test_a_look_up_that_fails_is_no_no(t, world, driver, run, settings):
     settings.LEDGER_TRIES = 2
     world.says = [world.happens_unheard()]
     world.finds = [raises(httpx.ConnectError("down"))] * 50
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
 
     silent = Look.objects.filter(counts=True)
     for _ in range(settings.LEDGER_TRIES):
         assert effect_of(run).status == "pending"
         pass_time(run, QUARANTINE)
-        with pytest.raises((errors.LookAgainLater, errors.EffectInDoubt)) as end:
+        with pytest.raises((refusals.LookAgainLater, refusals.EffectInDoubt)) as end:
             take_over(run)(lambda: t.lookup(order="7"))
-        if end.type is errors.EffectInDoubt:
+        if end.type is refusals.EffectInDoubt:
             break
     else:
         pass_time(run, QUARANTINE)
-        with pytest.raises(errors.EffectInDoubt, match="asked 2 times without answer"):
+        with pytest.raises(refusals.EffectInDoubt, match="asked 2 times without answer"):
             take_over(run)(lambda: t.lookup(order="7"))
     assert (silent.count(), len(world.calls)) == (2, 1)
     assert set(Look.objects.values_list("answer", flat=True)) == {"silent"}
@@ -296,10 +296,10 @@ def test_a_look_up_that_fails_is_no_no(t, world, driver, run, settings):
 def test_a_look_up_that_returns_nonsense_is_no_no(t, world, driver, run, nonsense):
     world.says = [unheard()]
     world.finds = [returns(nonsense)] * 50
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     pass_time(run, QUARANTINE)
-    with pytest.raises((errors.EffectInDoubt, errors.LookAgainLater)):
+    with pytest.raises((refusals.EffectInDoubt, refusals.LookAgainLater)):
         take_over(run)(lambda: t.lookup(order="7"))
     assert len(world.calls) == 1
 
@@ -307,10 +307,10 @@ def test_a_look_up_that_returns_nonsense_is_no_no(t, world, driver, run, nonsens
 def test_noes_come_to_an_end_and_fail(t, world, driver, run, settings):
     settings.LEDGER_REFUSALS = 2
     world.says = [unheard()] * 50
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     pass_time(run, QUARANTINE)
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         take_over(run)(lambda: t.lookup(order="7"))
     pass_time(run, QUARANTINE)
     with pytest.raises(errors.EffectFailed, match="knows of nothing"):
@@ -340,7 +340,7 @@ def test_a_call_of_a_lost_driver_outside_the_window_is_not_repeated(t, world, dr
     with dying_at("effect.called"):
         driver(lambda: t.provider(order="7"))
     pass_time(run, 24 * HOUR)
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.provider(order="7"))
     assert len(world.calls) == 1
 
@@ -356,7 +356,7 @@ def test_a_call_that_a_lost_driver_had_not_made_is_made_after_the_quarantine(t, 
     with dying_at("effect.reserved"):
         driver(lambda: t.lookup(order="7"))
     assert world.calls == []
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         take_over(run)(lambda: t.lookup(order="7"))
     assert world.calls == []
     pass_time(run, QUARANTINE)
@@ -371,7 +371,7 @@ def test_a_call_of_a_lost_driver_is_in_doubt_if_only_the_ledger_guards(
     with dying_at(place):
         driver(lambda: t.ledger(order="7"))
     happened = list(world.happened)
-    with pytest.raises(errors.EffectInDoubt, match="worker was lost"):
+    with pytest.raises(refusals.EffectInDoubt, match="worker was lost"):
         take_over(run)(lambda: t.ledger(order="7"))
     assert world.happened == happened
     assert (effect_of(run).status, outcomes_of(effect_of(run))) == ("in_doubt", ["unknown"])
@@ -388,7 +388,7 @@ def test_a_call_in_this_driver_whose_time_is_up_counts_as_gone(t, world, driver,
     with dying_at("effect.called"):
         driver(lambda: t.ledger(order="7"))
     pass_time(run, timedelta(seconds=6))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))
     assert len(world.calls) == 1
 
@@ -398,7 +398,7 @@ def test_a_call_in_this_driver_whose_time_is_up_counts_as_gone(t, world, driver,
 
 def test_a_refusal_after_an_unheard_call_does_not_say_that_nothing_happened(t, world, driver, run):
     world.says = [world.happens_unheard(), http(401, {"error": "key rotated"})]
-    with pytest.raises(errors.EffectInDoubt, match="does not say whether"):
+    with pytest.raises(refusals.EffectInDoubt, match="does not say whether"):
         driver(lambda: t.provider(order="7"))
     assert outcomes_of(effect_of(run)) == ["unknown", "refused"]
     assert effect_of(run).status == "in_doubt"
@@ -444,21 +444,21 @@ def test_a_connection_refused_after_an_unheard_call_keeps_the_key(t, world, driv
 def test_a_replayed_500_is_the_same_answer_again(t, world, driver, run):
     replayed = http(500, Idempotent_Replayed="true")
     world.says = [http(500), *[replayed] * 20]
-    with pytest.raises(errors.EffectInDoubt, match="same answer again"):
+    with pytest.raises(refusals.EffectInDoubt, match="same answer again"):
         driver(lambda: t.provider(order="7"))
     assert len(world.calls) == 2
 
 
 def test_the_same_500_time_and_again_is_in_doubt_or_looked_up(t, world, driver, run):
     world.says = [http(500)] * 20
-    with pytest.raises(errors.EffectInDoubt, match="same answer again"):
+    with pytest.raises(refusals.EffectInDoubt, match="same answer again"):
         driver(lambda: t.provider(order="7"))
     assert len(world.calls) == 3
 
 
 def test_a_stored_500_that_can_be_looked_up_leads_to_a_new_key(t, world, driver, run):
     world.says = [http(500, Idempotent_Replayed="true")]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider_with_lookup(order="7"))
     pass_time(run, QUARANTINE)
     take_over(run)(lambda: t.provider_with_lookup(order="7"))
@@ -468,7 +468,7 @@ def test_a_stored_500_that_can_be_looked_up_leads_to_a_new_key(t, world, driver,
 
 def test_a_provider_that_is_down_is_not_taken_for_repeating_itself(t, world, driver, run):
     world.says = [http(503)] * 20
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider(order="7"))
     assert effect_of(run).status == "pending"
 
@@ -488,7 +488,7 @@ def test_in_progress_is_waited_for_and_asked_again_with_the_same_key(
 
 def test_in_progress_for_too_long_is_unknown_not_failed(t, world, driver, run):
     world.says = [http(409, Retry_After="60")] * 50
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider(order="7"))
     assert effect_of(run).status == "pending"
     assert outcomes_of(effect_of(run)) == ["unknown"]
@@ -496,7 +496,7 @@ def test_in_progress_for_too_long_is_unknown_not_failed(t, world, driver, run):
 
 def test_in_progress_at_a_provider_without_deduplication_is_not_called_again(t, world, driver, run):
     world.says = [http(409)]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))
     assert len(world.calls) == 1
 
@@ -508,6 +508,6 @@ def test_calls_made_under_another_declaration_are_not_repeated(t, world, driver,
     with dying_at("effect.called"):
         driver(lambda: t.provider(order="7"))
     Effect.objects.update(idempotency="ledger")  # as it was declared when the call was made
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.provider(order="7"))
     assert len(world.calls) == 1

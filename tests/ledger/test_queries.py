@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 import ledger
-from ledger import checks, errors, facts, queries
+from ledger import checks, errors, facts, queries, refusals
 from ledger.queries import Filters, Place
 from runs import authority
 from runs.models import Lease
@@ -68,7 +68,7 @@ def test_filters(t, world, driver, run, seven):
 
 def test_one_effect_with_everything_about_it(t, world, driver, run):
     world.says = [unheard()]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     detail = queries.effect(effect_of(run).uid)
     assert [call.outcome for call in detail.calls] == ["unknown"]
@@ -91,7 +91,7 @@ def test_a_call_under_way_is_shown(t, driver, run):
 def test_doubts_and_incidents_are_counted(t, world, driver, run):
     assert (queries.in_doubt(), list(queries.incidents())) == (0, [])
     world.says = [unheard()]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))
     assert queries.in_doubt() == 1
     with pytest.raises(errors.EffectConflict):
@@ -114,7 +114,7 @@ def test_progress_is_noted_on_the_lease(driver, run):
 
 def test_progress_of_a_former_driver_is_refused(driver, run):
     take_over(run)
-    with pytest.raises(errors.LeaseGone):
+    with pytest.raises(refusals.LeaseGone):
         driver(lambda: ledger.progress("still here"))
     assert Lease.objects.get(pk=run.pk).progress_note == ""
     with pytest.raises(errors.NoAuthority):

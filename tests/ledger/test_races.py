@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections, transaction
 
 from accounts.actors import Actor
-from ledger import errors, facts, rows, settle, stops, sweep
+from ledger import errors, facts, refusals, rows, settle, stops, sweep
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -79,7 +79,7 @@ def test_branches_share_a_refusal_and_a_doubt(t, world, driver, run):
     assert {type(end) for end in ends} == {errors.EffectFailed}
     world.says = [lambda: Outcome.unknown("nothing came")]
     ends = at_once(*[lambda: driver(lambda: t.ledger(order="8"))] * 5)
-    assert {type(end) for end in ends} == {errors.EffectInDoubt}
+    assert {type(end) for end in ends} == {refusals.EffectInDoubt}
     assert len(world.calls) == 2
 
 
@@ -133,7 +133,7 @@ def test_a_zombie_that_hears_its_answer_after_the_takeover_leaves_no_doubt(t, wo
     zombie.start()
     wait_for(lambda: world.calls)
     successor = take_over(run)
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         successor(lambda: t.ledger(order="7"))
     world.hold.set()
     zombie.join(20)
@@ -154,7 +154,7 @@ def test_two_effects_race_for_one_permit(permitted, world, driver, run):  # noqa
 def doubtful(t, driver, run) -> Effect:
     with dying_at("effect.called"):
         driver(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
     return effect_of(run)
 
@@ -281,9 +281,9 @@ def test_a_stop_and_reservations_at_once_end_in_either_order(t, world, driver, r
         lambda: stops.set("everything", "", actor=SHELL, reason="Now."),
         *[lambda n=n: driver(lambda: t.ledger(order=str(n))) for n in range(5)],
     )
-    stopped = [end for end in ends if isinstance(end, errors.EmergencyStopped)]
+    stopped = [end for end in ends if isinstance(end, refusals.EmergencyStopped)]
     assert len(stopped) + len(world.calls) == 5
-    with pytest.raises(errors.EmergencyStopped):
+    with pytest.raises(refusals.EmergencyStopped):
         driver(lambda: t.ledger(order="later"))
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from langgraph.errors import GraphBubbleUp
 
 from audit.models import Entry
-from ledger import effects, errors, facts, keys, reserve, stops
+from ledger import effects, errors, facts, keys, refusals, reserve, stops
 from ledger.models import Effect, Idempotency, Incident
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -50,7 +50,7 @@ def test_while_any_effect_is_in_doubt_no_other_is_started(t, world, driver, run)
 
     driver(node)
     assert [each["order"] for each in world.seen] == ["7"]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.provider(order="10"), step="other@task")
     assert len(world.calls) == 1
     assert {why for why, _, _ in refused(run)} == {"EffectInDoubt"}
@@ -59,15 +59,15 @@ def test_while_any_effect_is_in_doubt_no_other_is_started(t, world, driver, run)
 def test_the_latch_also_holds_back_what_is_done(t, world, driver, run):
     driver(lambda: t.ledger(order="6"))
     world.says = [unheard()]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="6"))
 
 
 def test_the_latch_of_one_run_does_not_hold_others(t, world, driver, run):
     world.says = [unheard()]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))
     take_over(make_run())(lambda: t.ledger(order="7"))
     assert len(world.happened) == 1
@@ -83,7 +83,7 @@ def test_swallowed_waits_do_not_let_later_effects_pass(t, world, driver, run):
             t.lookup(order="7")
         t.ledger(order="8")
 
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(node)
     assert [each["order"] for each in world.seen] == ["7"]
 
@@ -96,7 +96,7 @@ def test_swallowed_waits_do_not_let_later_effects_pass(t, world, driver, run):
 
 def test_what_was_swallowed_is_resolved_but_not_performed_anew(t, world, driver, run):
     world.says = [unheard()]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     pass_time(run, timedelta(minutes=2))
     take_over(run)(lambda: t.ledger(order="8"), step="next@task")
@@ -109,7 +109,7 @@ def test_what_was_swallowed_is_resolved_but_not_performed_anew(t, world, driver,
 def test_a_call_left_by_a_lost_driver_comes_before_anything_new(t, world, driver, run):
     with dying_at("effect.called"):
         driver(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.provider(order="8"), step="elsewhere@task")
     assert len(world.calls) == 1
     assert effect_of(run, "t.ledger").status == "in_doubt"
@@ -119,7 +119,7 @@ def test_a_tool_that_no_worker_knows_any_more_is_in_doubt(t, world, driver, run)
     with dying_at("effect.called"):
         driver(lambda: t.provider(order="7"))
     Effect.objects.update(tool="gone.tool")
-    with pytest.raises(errors.EffectInDoubt, match=r"gone\.tool"):
+    with pytest.raises(refusals.EffectInDoubt, match=r"gone\.tool"):
         take_over(run)(lambda: t.ledger(order="8"))
     assert len(world.calls) == 1
 
@@ -128,7 +128,7 @@ def test_done_effects_are_told_while_another_is_unresolved(t, world, driver, run
     """Or the node could never come to the one that has to be resolved."""
     driver(lambda: t.ledger(order="6"))
     world.says = [unheard()]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     assert driver(lambda: t.ledger(order="6"))["order"] == "6"
 
@@ -139,7 +139,7 @@ def test_done_effects_are_told_while_another_is_unresolved(t, world, driver, run
 def test_a_read_only_run_starts_nothing_but_is_told_what_is_done(t, world, driver, run):
     done = driver(lambda: t.provider(order="7"))
     Run.objects.filter(pk=run.pk).update(read_only=True)
-    with pytest.raises(errors.ReadOnly) as stop:
+    with pytest.raises(refusals.ReadOnly) as stop:
         driver(lambda: t.provider(order="8"))
     assert (stop.value.park, isinstance(stop.value, GraphBubbleUp)) == (Park.READ_ONLY, True)
     assert driver(lambda: t.provider(order="7")) == done
@@ -152,7 +152,7 @@ def test_a_read_only_run_does_not_repeat_an_unheard_call(t, world, driver, run):
     with dying_at("effect.reserved"):
         driver(lambda: t.provider(order="7"))
     Run.objects.filter(pk=run.pk).update(read_only=True)
-    with pytest.raises(errors.ReadOnly):
+    with pytest.raises(refusals.ReadOnly):
         take_over(run)(lambda: t.provider(order="7"))
     assert world.calls == []
 
@@ -176,7 +176,7 @@ def test_an_emergency_stop_starts_nothing_but_tells_what_is_done(
     if not hit:
         driver(lambda: t.provider(order="8"))
         return
-    with pytest.raises(errors.EmergencyStopped, match="Money leaks") as stopped:
+    with pytest.raises(refusals.EmergencyStopped, match="Money leaks") as stopped:
         driver(lambda: t.provider(order="8"))
     assert stopped.value.park == Park.EMERGENCY_STOP
     assert len(world.calls) == 1
@@ -191,7 +191,7 @@ def test_a_stop_set_between_two_tries_stops_the_second(t, world, driver, run):
         return Outcome.refused("busy", retryable=True)
 
     world.says = [say]
-    with pytest.raises(errors.EmergencyStopped):
+    with pytest.raises(refusals.EmergencyStopped):
         driver(lambda: t.provider(order="7"))
     assert len(world.calls) == 1
 
@@ -199,7 +199,7 @@ def test_a_stop_set_between_two_tries_stops_the_second(t, world, driver, run):
 def test_after_somebody_asked_to_cancel_nothing_is_started(t, world, driver, run):
     done = driver(lambda: t.provider(order="7"))
     Run.objects.filter(pk=run.pk).update(cancel_asked_at=facts.clock())
-    with pytest.raises(errors.CancelAsked) as stop:
+    with pytest.raises(refusals.CancelAsked) as stop:
         driver(lambda: t.provider(order="8"))
     assert (stop.value.park, stop.value.free) == (None, True)
     assert driver(lambda: t.provider(order="7")) == done
@@ -225,7 +225,7 @@ def approve(tool, *args: object, **kwargs: object):
 
 
 def test_without_a_permit_nothing_is_sent(permitted, world, driver, run):
-    with pytest.raises(errors.PermitMissing) as stop:
+    with pytest.raises(refusals.PermitMissing) as stop:
         driver(lambda: permitted(order="7"))
     assert stop.value.park == Park.PERMIT_MISSING
     assert (world.calls, Effect.objects.count()) == ([], 0)
@@ -234,9 +234,9 @@ def test_without_a_permit_nothing_is_sent(permitted, world, driver, run):
 
 def test_a_permit_is_for_exactly_these_arguments(permitted, world, driver, run):
     decision = approve(permitted, "7", 10)
-    with pytest.raises(errors.PermitMissing):
+    with pytest.raises(refusals.PermitMissing):
         driver(lambda: permitted("7", 11))
-    with pytest.raises(errors.PermitMissing):
+    with pytest.raises(refusals.PermitMissing):
         driver(lambda: permitted("8", 10))
     driver(lambda: permitted(amount=10.0, order="7"))
     assert effect_of(run).permit == decision
@@ -247,9 +247,9 @@ def test_a_permit_serves_one_effect(permitted, world, driver, run):
     approve(permitted, "7")
     driver(lambda: permitted("7"))
     driver(lambda: permitted("7"))
-    with pytest.raises(errors.PermitMissing):
+    with pytest.raises(refusals.PermitMissing):
         driver(lambda: permitted("7", occurrence=2))
-    with pytest.raises(errors.PermitMissing):
+    with pytest.raises(refusals.PermitMissing):
         driver(lambda: permitted("7"), step="another@task")
     assert len(world.calls) == 1
 
@@ -258,10 +258,10 @@ def test_a_port_that_offers_a_used_permit_again_is_not_believed(permitted, world
     approve(permitted, "7")
     SomePermits.reuses = True
     driver(lambda: permitted("7"))
-    with pytest.raises(errors.PermitMissing):
+    with pytest.raises(refusals.PermitMissing):
         driver(lambda: permitted("7", occurrence=2))
     assert refused(run) == [("PermitMissing", False, "tool")]
-    with pytest.raises(errors.PermitMissing):  # of another run, where nobody is kept from looking
+    with pytest.raises(refusals.PermitMissing):  # of another run, where nobody is kept from looking
         take_over(make_run())(lambda: permitted("7"))
     assert len(world.calls) == 1
 
@@ -281,7 +281,7 @@ def test_a_permit_may_depend_on_the_arguments(world, driver, run):
         "t.limited", idempotency=Idempotency.LEDGER, permit=lambda args: args["amount"] > 50
     )(pay)
     driver(lambda: tool("7", 50))
-    with pytest.raises(errors.PermitMissing):
+    with pytest.raises(refusals.PermitMissing):
         driver(lambda: tool("7", 51))
 
 
@@ -319,7 +319,7 @@ def test_the_key_of_another_run_is_a_conflict(t, world, driver, run):
 
 def test_a_former_driver_reserves_nothing(t, world, driver, run):
     take_over(run)
-    with pytest.raises(errors.LeaseGone) as gone:
+    with pytest.raises(refusals.LeaseGone) as gone:
         driver(lambda: t.provider(order="7"))
     assert (gone.value.park, gone.value.free) == (None, True)
     assert (world.calls, Effect.objects.count()) == ([], 0)
@@ -327,7 +327,7 @@ def test_a_former_driver_reserves_nothing(t, world, driver, run):
 
 def test_an_expired_lease_reserves_nothing(t, world, driver, run):
     Lease.objects.filter(pk=run.pk).update(expires_at=facts.clock() - timedelta(seconds=1))
-    with pytest.raises(errors.LeaseGone):
+    with pytest.raises(refusals.LeaseGone):
         driver(lambda: t.provider(order="7"))
     assert world.calls == []
 
@@ -337,7 +337,7 @@ def test_after_its_own_deadline_a_driver_does_not_even_ask_the_database(
 ):
     driver.authority.deadline = time.monotonic() - 1
     monkeypatch.setattr(reserve, "take", lambda *a, **k: pytest.fail("asked the database"))
-    with pytest.raises(errors.LeaseGone):
+    with pytest.raises(refusals.LeaseGone):
         driver(lambda: t.provider(order="7"))
     assert world.calls == []
 
@@ -348,7 +348,7 @@ def test_a_driver_frozen_after_the_mark_does_not_call(t, world, driver, run):
             driver.authority.deadline = time.monotonic() - 0.001
 
     killpoints.install(freeze)
-    with pytest.raises(errors.LeaseGone):
+    with pytest.raises(refusals.LeaseGone):
         driver(lambda: t.provider(order="7"))
     assert world.calls == []
     assert outcomes_of(effect_of(run)) == ["absent"]
@@ -360,7 +360,7 @@ def test_a_call_is_not_started_after_its_time_even_if_the_lease_is_held(world, d
 
     tool = effect("t.quick", idempotency=Idempotency.LEDGER, timeout=timedelta(seconds=0.05))(quick)
     killpoints.install(lambda name, run_id: time.sleep(0.1))
-    with pytest.raises(errors.LeaseGone):
+    with pytest.raises(refusals.LeaseGone):
         driver(lambda: tool(order="7"))
     assert world.calls == []
     assert outcomes_of(effect_of(run)) == ["absent"]
@@ -368,12 +368,12 @@ def test_a_call_is_not_started_after_its_time_even_if_the_lease_is_held(world, d
 
 def test_a_former_driver_cannot_free_an_effect_by_a_no(t, world, driver, run, monkeypatch):
     world.says = [unheard()]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     pass_time(run, timedelta(minutes=2))
     zombie = take_over(run)
     world.finds = [lambda: take_over(run) and None]  # taken over while it asks
-    with pytest.raises(errors.LeaseGone):
+    with pytest.raises(refusals.LeaseGone):
         zombie(lambda: t.lookup(order="7"))
     assert outcomes_of(effect_of(run)) == ["unknown"]
 
@@ -395,7 +395,7 @@ def test_an_effect_inside_an_effect_is_refused(t, world, driver, run):
         return t.provider(order="7")
 
     tool = effect("t.outer", idempotency=Idempotency.LEDGER)(outer)
-    with pytest.raises(errors.EffectInDoubt, match="InsideEffect"):
+    with pytest.raises(refusals.EffectInDoubt, match="InsideEffect"):
         driver(tool)
     assert world.calls == []
 
@@ -404,7 +404,7 @@ def test_draining_gives_the_run_back_instead_of_waiting(t, world, driver, run, s
     settings.LEDGER_BACKOFF = timedelta(seconds=3)
     world.says = [lambda: driver.authority.draining.set() or Outcome.unknown("x")]
     before = time.monotonic()
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider(order="7"))
     assert time.monotonic() - before < 1.4
     assert effects.PATIENCE > 3

@@ -11,7 +11,7 @@ from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
 from audit.models import Entry
-from ledger import errors, facts
+from ledger import errors, facts, refusals
 from ledger.models import Effect, Incident
 from ledger.outcomes import Outcome
 from ledger.port import Ledger
@@ -31,7 +31,7 @@ from tests.ledger.provider import http, unheard
 @pytest.fixture
 def doubtful(t, world, driver, run) -> Effect:
     world.says = [unheard()]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))
     return effect_of(run)
 
@@ -85,9 +85,9 @@ def test_it_did_not_happen_allows_exactly_one_attempt_with_a_new_key(t, world, d
     assert (effect.status, effect.retry_allowed) == ("pending", True)
     assert outcomes_of(effect) == ["absent"]
     world.says = [unheard()]
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
     effect = effect_of(run)
     assert world.calls == [effect.idempotency_key, f"{effect.idempotency_key}#2"]
@@ -103,7 +103,7 @@ def test_a_person_may_allow_an_attempt_after_the_window_and_after_all_tries(
     t, world, driver, ada, run
 ):
     world.says = [http(500, Idempotent_Replayed="true")] * 2
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.provider(order="7"))
     settle(effect_of(run).uid, "did_not_happen", actor=ada, reason="x")
     world.says = []

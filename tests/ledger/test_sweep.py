@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from audit.models import Entry
-from ledger import errors, facts, sweep
+from ledger import facts, refusals, sweep
 from ledger.models import EffectAttempt
 from ledger.outcomes import Outcome
 from runs.models import Lease, Run
@@ -86,7 +86,7 @@ def test_a_lost_call_of_a_run_that_has_ended_is_put_in_doubt(t, driver, run, nam
 
 def test_an_unheard_call_of_a_run_that_has_ended_is_put_in_doubt(t, world, driver, run):
     world.says = [unheard()]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.lookup(order="7"))
     assert sweep.sweep() == 0
     end(run)
@@ -96,7 +96,7 @@ def test_an_unheard_call_of_a_run_that_has_ended_is_put_in_doubt(t, world, drive
 
 def test_what_was_refused_for_now_and_what_a_person_allowed_is_no_doubt(t, world, driver, run):
     world.says = [lambda: Outcome.refused("busy", retryable=True, retry_after=600)]
-    with pytest.raises(errors.LookAgainLater):
+    with pytest.raises(refusals.LookAgainLater):
         driver(lambda: t.provider(order="7"))
     pass_time(run, timedelta(hours=2))
     end(run)
@@ -147,6 +147,6 @@ def test_no_time_whatsoever_frees_a_doubt(t, world, driver, run):
     sweep.sweep()
     pass_time(run, timedelta(days=3650))
     assert sweep.sweep() == 0
-    with pytest.raises(errors.EffectInDoubt):
+    with pytest.raises(refusals.EffectInDoubt):
         take_over(run)(lambda: t.ledger(order="7"))
     assert len(world.calls) == 1

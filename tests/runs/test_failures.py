@@ -20,7 +20,7 @@ from langgraph.types import RetryPolicy
 from pydantic import BaseModel
 
 from audit.models import Entry
-from ledger import errors as ledger_errors
+from ledger import refusals
 from runs import driver, errors, failures, leases, moves, resting, status
 from runs.models import Run
 from runs.registry import Declaration
@@ -218,9 +218,9 @@ def test_questions_from_threads_of_one_node_are_never_answered_with_each_others_
 # --- what the ledger raises -----------------------------------------------------------------------
 
 STOPS = {
-    "read-only": (ledger_errors.ReadOnly(), status.Park.READ_ONLY),
-    "stopped": (ledger_errors.EmergencyStopped(), status.Park.EMERGENCY_STOP),
-    "no permit": (ledger_errors.PermitMissing(), status.Park.PERMIT_MISSING),
+    "read-only": (refusals.ReadOnly(), status.Park.READ_ONLY),
+    "stopped": (refusals.EmergencyStopped(), status.Park.EMERGENCY_STOP),
+    "no permit": (refusals.PermitMissing(), status.Park.PERMIT_MISSING),
 }
 
 
@@ -239,7 +239,7 @@ def test_a_run_that_the_ledger_stops_is_parked_until_an_operator_sends_it_on(
 
 
 @pytest.mark.parametrize(
-    "exc", [ledger_errors.LeaseGone(), ledger_errors.LookAgainLater(retry_after=0.0), StopRun()]
+    "exc", [refusals.LeaseGone(), refusals.LookAgainLater(retry_after=0.0), StopRun()]
 )
 def test_a_wait_is_no_error_and_costs_no_try(start, drive, raises, exc) -> None:
     exc.retry_after = 0.0
@@ -255,7 +255,7 @@ def test_doubt_parks_the_run_and_settling_it_sends_it_on(start, drive) -> None:
     def in_doubt() -> None:
         effects.append(doubt(run))
         graphs.HOOKS.clear()
-        raise ledger_errors.EffectInDoubt
+        raise refusals.EffectInDoubt
 
     graphs.HOOKS["second"] = in_doubt
     assert drive(run) is status.Outcome.PARKED
@@ -269,7 +269,7 @@ def test_doubt_parks_the_run_and_settling_it_sends_it_on(start, drive) -> None:
 
 
 def test_doubt_that_the_ledger_does_not_know_of_does_not_spin(start, drive, raises) -> None:
-    raises("second", ledger_errors.EffectInDoubt())
+    raises("second", refusals.EffectInDoubt())
     run = start("line")
     assert drive(run) is status.Outcome.PARKED
     assert now(run).park_reason == status.Park.EFFECT_IN_DOUBT
@@ -287,7 +287,7 @@ def test_a_stop_passes_through_a_retry_policy_and_leaves_no_error(start, drive) 
 
     def node(_: Any) -> dict[str, Any]:
         calls.append(1)
-        raise ledger_errors.ReadOnly
+        raise refusals.ReadOnly
 
     builder: Any = StateGraph(graphs.State)
     policy = RetryPolicy(retry_on=Exception, initial_interval=0.01)

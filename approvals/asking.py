@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from langgraph.types import interrupt
 
 from approvals.errors import AnswerForOtherPayload, PayloadNotPlain
+from approvals.shapes import LONGEST_TOOL, usable_tool
 from audit import canonical
 
 VERDICTS = ("approved", "rejected", "expired")
-LONGEST_TOOL = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +97,6 @@ def _payload(given: Mapping[str, object]) -> dict[str, object]:
         return {**plain, "digest": canonical.fingerprint(plain)}
     except canonical.NotCanonical as exc:
         raise PayloadNotPlain(f"A question must be plain JSON. {exc}") from exc
-
-
-def usable_tool(name: str) -> bool:
-    """Whether a request can keep this name of a tool."""
-    return len(name) <= LONGEST_TOOL and canonical.text(name) == name
 
 
 def _answer(given: object, digest: str) -> Answer:
