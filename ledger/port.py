@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from ledger import stops
-from ledger.models import Effect
-from ledger.status import Status
+from runs import statements
+from runs.ports import Hindrances
 
 
 class Ledger:
     """See `runs.ports.Ledger`."""
 
-    def in_doubt(self, run_id: UUID) -> bool:
-        return Effect.objects.filter(run_id=run_id, status=Status.IN_DOUBT).exists()
-
-    def stopped(self, agent: str) -> bool:
-        return stops.stops_agent(agent)
+    def hindrances(self, run_id: UUID, agent: str) -> Hindrances:
+        found = statements.one(
+            statements.read("ledger", "hindrances"), {"run_id": run_id, "agent": agent}
+        )
+        if found is None:
+            raise AssertionError("EXISTS always answers")
+        in_doubt, stopped = found
+        return Hindrances(in_doubt=in_doubt, stopped=stopped)

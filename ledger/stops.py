@@ -43,13 +43,6 @@ def applies(tool: str, agent: str) -> Stop | None:
     return min(on().filter(mine), key=lambda stop: widest.index(stop.scope), default=None)
 
 
-def stops_agent(agent: str) -> bool:
-    """Whether a stop for everything or for this agent is on."""
-    return (
-        on().filter(Q(scope=Stop.Scope.EVERYTHING) | Q(scope=Stop.Scope.AGENT, name=agent)).exists()
-    )
-
-
 def set(scope: str, name: str, *, actor: Actor, reason: str) -> Stop:  # noqa: A001 (stops.set reads well)
     """Switch a stop on and return it. `name` is the agent's or tool's; empty for everything.
 

@@ -184,14 +184,15 @@ class _Drive:
         if head is not None and self.agent and self.taken.lease.fence > 1:
             past = history.at(self.run_id, head.mark, declared=self.agent.declared)
         fit = self._fit()
+        hindrances = ports.ledger().hindrances(self.run_id, self.taken.agent)
         return moves.Facts(
             head=head,
             answers=answers,
             cancel_asked=look.cancel_asked,
             ask_again=look.ask_again,
             saved_before=look.saved,
-            in_doubt=ports.ledger().in_doubt(self.run_id),
-            stopped=ports.ledger().stopped(self.taken.agent),
+            in_doubt=hindrances.in_doubt,
+            stopped=hindrances.stopped,
             fit=fit,
             right_worker=(
                 ""
@@ -253,7 +254,7 @@ class _Drive:
     def _given(self, move: moves.Move) -> Any:
         match move:
             case moves.Start():
-                return Run.objects.values_list("input", flat=True).get(pk=self.run_id)
+                return self.taken.input
             case moves.Resume(answers):
                 ports.approvals().hand_over(self.mine.lease, answers)
                 killpoints.reach("driver.handed_over", self.run_id)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -65,6 +65,8 @@ class Taken:
     """On this process's monotonic clock, just before the lease was taken."""
     lost_fence: int | None
     """The fence of the attempt that was found open, so its worker is lost."""
+    input: object
+    """What the run starts with; None once a checkpoint was saved."""
 
 
 def take(run_id: UUID, *, holder: str, cause: str) -> Taken | None:
@@ -80,24 +82,24 @@ def take(run_id: UUID, *, holder: str, cause: str) -> Taken | None:
 
 def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | None:
     lock = statements.read("runs", "lock_due") + ("NOWAIT" if nowait else "")
-    with connection.cursor() as cursor:
-        cursor.execute(lock, {"run_id": run_id})
-        found = cursor.fetchone()
-        if found is None:
-            return None
-        agent, version, granted, due_at, wakes, cancel_asked, ask_again, asked = found
-        before = time.monotonic()  # after the wait for the locks: the lease runs from here
-        cursor.execute(
-            statements.read("runs", "take_lease"),
-            {
-                "run_id": run_id,
-                "holder": holder,
-                "cause": cause,
-                "ttl": str(settings.RUNS_LEASE),
-                "granted_fence": granted,
-            },
-        )
-        fence, saved, lost_fence = cursor.fetchone()
+    found = statements.one(lock, {"run_id": run_id})
+    if found is None:
+        return None
+    agent, version, granted, due_at, wakes, cancel_asked, ask_again, asked = found
+    before = time.monotonic()  # after the wait for the locks: the lease runs from here
+    row = statements.one(
+        statements.read("runs", "take_lease"),
+        {
+            "run_id": run_id,
+            "holder": holder,
+            "cause": cause,
+            "ttl": settings.RUNS_LEASE,
+            "granted_fence": granted,
+        },
+    )
+    if row is None:
+        raise AssertionError("a run that is locked has a lease")
+    fence, saved, lost_fence, given = row
     return Taken(
         lease=Lease(run_id=run_id, fence=fence, holder=holder),
         agent=agent,
@@ -113,6 +115,7 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
         due_at=due_at,
         taken_at=before,
         lost_fence=lost_fence,
+        input=None if given is None else json.loads(given),
     )
 
 
@@ -169,11 +172,9 @@ def lock(lease: Lease) -> int:
 
     Raises LeaseLost if the fence has moved on or the lease has expired.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            statements.read("runs", "lock_held"), {"run_id": lease.run_id, "fence": lease.fence}
-        )
-        found = cursor.fetchone()
+    found = statements.one(
+        statements.read("runs", "lock_held"), {"run_id": lease.run_id, "fence": lease.fence}
+    )
     if found is None:
         raise errors.LeaseLost
     wakes: int = found[0]
@@ -182,31 +183,56 @@ def lock(lease: Lease) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How an attempt ends."""
+    """How an attempt ends, and how the run rests then."""
 
     outcome: status.Outcome
+    rests_as: status.Status
+    """What the run is then."""
+    seen_wakes: int
+    """Of the run's wakes, those that the attempt has looked at."""
     head: str = ""
     detail: str = ""
     failure: Failure | None = None
+    park: status.Park | None = None
+    park_detail: str = ""
+    due_at: datetime | None = None
+    due_in: timedelta | None = None
+    """When the run is looked at again; at most one of the two."""
+    wait_until: datetime | None = None
+    output: object = None
 
 
 def give_back(lease: Lease, ending: Ending) -> None:
-    """Inside the transaction that has called `lock`: free the lease and close the attempt."""
+    """Inside the transaction that has called `lock`: rest, free the lease, close the attempt."""
     failure = ending.failure
-    with connection.cursor() as cursor:
-        cursor.execute(
-            statements.read("runs", "give_back"),
-            {
-                "run_id": lease.run_id,
-                "fence": lease.fence,
-                "outcome": ending.outcome.value,
-                "detail": ending.detail[:300],
-                "head": ending.head,
-                "error_class": failure.error_class[:200] if failure else "",
-                "error": failure.error if failure else "",
-                "failure": json.dumps(failure.stored()) if failure else None,
-            },
-        )
+    error_class, error = (failure.error_class[:200], failure.error) if failure else ("", "")
+    failed = ending.rests_as is status.Status.FAILED
+    due_in = None if ending.due_in is None else ending.due_in.total_seconds()
+    statements.one(
+        statements.read("runs", "give_back"),
+        {
+            "run_id": lease.run_id,
+            "fence": lease.fence,
+            "outcome": ending.outcome.value,
+            "detail": ending.detail[:300],
+            "head": ending.head,
+            "error_class": error_class,
+            "error": error,
+            "failure": json.dumps(failure.stored()) if failure else None,
+            "status": ending.rests_as.value,
+            "ended": ending.rests_as in status.ENDED,
+            "asked": ending.rests_as is status.Status.WAITING,
+            "seen_wakes": ending.seen_wakes,
+            "park": ending.park.value if ending.park else "",
+            "park_detail": ending.park_detail,
+            "due_at": ending.due_at,
+            "due_in": due_in,
+            "wait_until": ending.wait_until,
+            "output": None if ending.output is None else json.dumps(ending.output),
+            "run_error_class": error_class if failed else "",
+            "run_error": error if failed else "",
+        },
+    )
 
 
 def live_holder(run_id: UUID) -> str:
@@ -217,11 +243,12 @@ def live_holder(run_id: UUID) -> str:
 
 def look(lease: Lease) -> Look:
     """Whether the lease is still held, and the facts of the run that may have changed meanwhile."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            statements.read("runs", "look"), {"run_id": lease.run_id, "fence": lease.fence}
-        )
-        held, wakes, cancel_asked, ask_again, asked, saved = cursor.fetchone()
+    found = statements.one(
+        statements.read("runs", "look"), {"run_id": lease.run_id, "fence": lease.fence}
+    )
+    if found is None:
+        raise errors.LeaseLost
+    held, wakes, cancel_asked, ask_again, asked, saved = found
     return Look(
         held=held,
         wakes=wakes,

@@ -79,14 +79,21 @@ class Approvals(Protocol):
         """Give up the decisions behind those answers; new requests open. In the transaction."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hindrances:
+    """Why the ledger would start no effect of a run."""
+
+    in_doubt: bool
+    """An effect of the run is in doubt."""
+    stopped: bool
+    """An emergency stop is on for its agent or for everything."""
+
+
 class Ledger(Protocol):
     """The ledger, as the driver sees it."""
 
-    def in_doubt(self, run_id: UUID) -> bool:
-        """Whether any effect of this run is in doubt."""
-
-    def stopped(self, agent: str) -> bool:
-        """Whether an emergency stop is on for this agent or for everything."""
+    def hindrances(self, run_id: UUID, agent: str) -> Hindrances:
+        """What keeps this run of this agent from going on now. Reads only."""
 
 
 class Story(Protocol):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db.models.functions import Now
 
 from accounts.actors import Actor
 from audit import canonical, trail
@@ -61,61 +61,63 @@ class Rest:
     def _cancel(self) -> status.Outcome:
         self._withdraw("the run was cancelled")
         self._record("run.cancelled")
-        self._rest(status=status.Status.CANCELLED, ended_at=Now())
-        return self._give_back(status.Outcome.CANCELLED)
+        return self._rest(status.Outcome.CANCELLED, status.Status.CANCELLED)
 
     def _finish(self) -> status.Outcome:
         self._withdraw("the run has ended")
         self._record("run.finished")
         output = canonical.visible(self.head.values) if self.head else None
-        self._rest(status=status.Status.SUCCEEDED, ended_at=Now(), output=output)
-        return self._give_back(status.Outcome.FINISHED)
+        return self._rest(status.Outcome.FINISHED, status.Status.SUCCEEDED, output=output)
 
     def _wait(self) -> status.Outcome:
         if self.head is None:
             raise AssertionError("only a head can ask")
         deadline = ports.approvals().open(self._run(), self.head)
         self._record("run.waiting")
-        self._rest(status=status.Status.WAITING, wait_until=deadline, asked=True)
-        return self._give_back(status.Outcome.WAITED)
+        return self._rest(status.Outcome.WAITED, status.Status.WAITING, wait_until=deadline)
 
     def _park(self, reason: status.Park, detail: str) -> status.Outcome:
         if reason is status.Park.PAYLOAD_UNSTABLE and self.head is not None:
             ports.approvals().open(self._run(), self.head)  # closes what nobody should decide now
         self._record("run.parked", reason=detail, data={"park": reason.value})
-        self._rest(status=status.Status.PARKED, park_reason=reason, park_detail=detail)
-        return self._give_back(status.Outcome.PARKED, detail=reason.label)
+        return self._rest(
+            status.Outcome.PARKED,
+            status.Status.PARKED,
+            detail=reason.label,
+            park=reason,
+            park_detail=detail,
+        )
 
     def _release(self, to: str) -> status.Outcome:
-        self._rest(status=status.Status.QUEUED)
         dispatch.ring(self.lease.run_id, cause="handed on", to=to)
         if to:
-            return self._give_back(status.Outcome.RELEASED, detail=f"handed on to {to}")
-        return self._give_back(status.Outcome.DRAINED, detail=self.drained)
+            detail = f"handed on to {to}"
+            return self._rest(status.Outcome.RELEASED, status.Status.QUEUED, detail=detail)
+        return self._rest(status.Outcome.DRAINED, status.Status.QUEUED, detail=self.drained)
 
     def _retry_later(self, failure: Failure) -> status.Outcome:
         past = history.EMPTY
         if self.declared is not None:
             past = history.at(self.lease.run_id, self._mark, declared=self.declared)
         delay = failure.retry_after if failure.retry_after is not None else backoff(past.errors)
-        due = Now() + timedelta(seconds=delay)
-        if self.failure is None:
-            # The error is an earlier attempt's: something woke the run before its retry is due.
-            self._rest(status=status.Status.QUEUED, due_at=self.due_at or due)
-            return self._give_back(status.Outcome.RELEASED, detail="its retry is not due yet")
-        self._rest(status=status.Status.QUEUED, due_at=due)
-        return self._give_back(status.Outcome.RAISED, failure=failure)
+        due_in = timedelta(seconds=delay)
+        if self.failure is not None:
+            return self._rest(
+                status.Outcome.RAISED, status.Status.QUEUED, failure=failure, due_in=due_in
+            )
+        # The error is an earlier attempt's: something woke the run before its retry is due.
+        return self._rest(
+            status.Outcome.RELEASED,
+            status.Status.QUEUED,
+            detail="its retry is not due yet",
+            due_at=self.due_at,
+            due_in=due_in,
+        )
 
     def _fail(self, failure: Failure) -> status.Outcome:
         self._withdraw("the run has failed")
         self._record("run.failed", reason=f"{failure.error_class}: {failure.error}")
-        self._rest(
-            status=status.Status.FAILED,
-            ended_at=Now(),
-            error_class=failure.error_class[:200],
-            error=failure.error,
-        )
-        return self._give_back(status.Outcome.RAISED, failure=failure)
+        return self._rest(status.Outcome.RAISED, status.Status.FAILED, failure=failure)
 
     def _withdraw(self, reason: str) -> None:
         if self.look.asked:
@@ -128,25 +130,23 @@ class Rest:
     def _run(self) -> Run:
         return Run.objects.get(pk=self.lease.run_id)
 
-    def _rest(self, **changes: object) -> None:
-        Run.objects.filter(pk=self.lease.run_id).update(
-            seen_wakes=self.look.wakes, updated_at=Now(), **changes
-        )
-
-    def _give_back(
+    def _rest(
         self,
         outcome: status.Outcome,
+        rests_as: status.Status,
         *,
-        detail: str = "",
         failure: Failure | None = None,
+        **more: Any,  # Any: fields of Ending
     ) -> status.Outcome:
         leases.give_back(
             self.lease,
             leases.Ending(
                 outcome=outcome,
+                rests_as=rests_as,
+                seen_wakes=self.look.wakes,
                 head=self._mark,
-                detail=detail,
                 failure=failure or self.failure,
+                **more,
             ),
         )
         return outcome

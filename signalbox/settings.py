@@ -101,10 +101,13 @@ if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
     raise ImproperlyConfigured("DATABASE_URL must be a postgres:// address (PostgreSQL 14+).")
 # The folder of a unix socket is percent-encoded in the address; environ leaves it so.
 DATABASES["default"]["HOST"] = unquote(DATABASES["default"]["HOST"])
-DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
-    "options",
-    "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s",
-)
+DATABASES["default"]["OPTIONS"] = {
+    "options": (
+        "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
+    ),
+    # How often a connection sends one of a driver's statements until it prepares it; 0: never.
+    "prepare_threshold": env.int("DATABASE_PREPARE", default=3) or None,
+} | DATABASES["default"].get("OPTIONS", {})
 
 CACHES = {
     "default": {

@@ -24,6 +24,8 @@ WITH lease AS (
            granted_fence = %(granted_fence)s, updated_at = clock_timestamp(),
            first_started_at = COALESCE(first_started_at, clock_timestamp())
      WHERE id = %(run_id)s
+    RETURNING input
 )
-SELECT lease.fence, lease.progress_at IS NOT NULL AS saved, (SELECT max(fence) FROM lost) AS lost_fence
+SELECT lease.fence, lease.progress_at IS NOT NULL AS saved, (SELECT max(fence) FROM lost) AS lost_fence,
+       CASE WHEN lease.progress_at IS NULL THEN (SELECT input FROM run) END AS input
   FROM lease

@@ -49,7 +49,7 @@ def told(run) -> list[tuple[str, bool]]:
 def test_it_happened_is_confirmed_with_the_reference_and_never_called_again(
     t, world, doubtful, ada, run, rung
 ):
-    assert Ledger().in_doubt(run.pk)
+    assert Ledger().hindrances(run.pk, run.agent).in_doubt
     effect = settle(
         doubtful.uid, "happened", actor=ada, reason=" Seen in the bank. ", reference=" re_1 "
     )
@@ -59,7 +59,7 @@ def test_it_happened_is_confirmed_with_the_reference_and_never_called_again(
         "Ada",
         "Seen in the bank.",
     )
-    assert not Ledger().in_doubt(run.pk)
+    assert not Ledger().hindrances(run.pk, run.agent).in_doubt
     assert take_over(run)(lambda: t.ledger(order="7")) == {"reference": "re_1"}
     assert len(world.calls) == 1
     assert wakes_of(run) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 
 from accounts import errors as people
@@ -95,11 +97,14 @@ def test_lifting_wakes_the_runs_parked_for_a_stop_and_no_others(rung):
 
 
 def test_the_driver_is_told_of_stops_for_its_agent_and_for_everything():
-    port = Ledger()
-    assert not port.stopped("desk")
+
+    def stopped(agent: str) -> bool:
+        return Ledger().hindrances(uuid4(), agent).stopped
+
+    assert not stopped("desk")
     stops.set("tool", "t", actor=SHELL, reason="x")
     stops.set("agent", "other", actor=SHELL, reason="x")
-    assert not port.stopped("desk")
-    assert port.stopped("other")
+    assert not stopped("desk")
+    assert stopped("other")
     stops.set("everything", "", actor=SHELL, reason="x")
-    assert port.stopped("desk")
+    assert stopped("desk")

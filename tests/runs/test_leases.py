@@ -36,6 +36,10 @@ def take(run: Run, holder: str = "w1") -> leases.Taken:
     return taken
 
 
+def ending(outcome: status.Outcome, **more: Any) -> leases.Ending:
+    return leases.Ending(outcome=outcome, rests_as=status.Status.QUEUED, seen_wakes=0, **more)
+
+
 def in_threads(count: int, work: Callable[[int], Any]) -> list[Any]:
     """Call `work(number)` in so many threads at the same moment; what each returned."""
     together = threading.Barrier(count)
@@ -102,9 +106,7 @@ def test_a_given_back_lease_frees_the_run_and_closes_the_attempt(start) -> None:
     taken = take(run)
     with transaction.atomic():
         leases.lock(taken.lease)
-        leases.give_back(
-            taken.lease, leases.Ending(outcome=status.Outcome.WAITED, detail="d" * 999)
-        )
+        leases.give_back(taken.lease, ending(status.Outcome.WAITED, detail="d" * 999))
     assert (lease_of(run).expires_at, lease_of(run).holder, lease_of(run).fence) == (None, "", 1)
     attempt = Attempt.objects.get(run=run)
     assert (attempt.outcome, attempt.detail) == ("waited", "d" * 300)
@@ -115,7 +117,7 @@ def test_giving_back_with_an_old_fence_changes_nothing(start) -> None:
     old = take(run)
     expire(run)
     take(run, "w2")
-    leases.give_back(old.lease, leases.Ending(outcome=status.Outcome.WAITED))
+    leases.give_back(old.lease, ending(status.Outcome.WAITED))
     assert leases.live_holder(run.pk) == "w2"
     assert Attempt.objects.get(run=run, fence=1).outcome == "lost"
 
@@ -133,8 +135,7 @@ def test_of_many_takers_at_once_one_gets_the_lease(start, held: str) -> None:
         else:
             with transaction.atomic():
                 leases.lock(only.lease)
-                leases.give_back(only.lease, leases.Ending(outcome=status.Outcome.RELEASED))
-                Run.objects.filter(pk=run.pk).update(status="queued")
+                leases.give_back(only.lease, ending(status.Outcome.RELEASED))
     assert Attempt.objects.filter(run=run, outcome="open").count() == (held == "expired")
 
 
