@@ -10,15 +10,12 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
-from django.db.models.functions import Now
 from langgraph.types import Command
 
 from approvals import rounds
 from approvals.status import Delivery
-from runs import driver, graphs, heads, leases, moves, resting, savers
+from runs import driver, graphs, heads, leases, moves, savers
 from runs.authority import Lease
-from runs.models import Run
 
 
 def _put(owner: object, name: str, broken: object) -> None:
@@ -77,13 +74,7 @@ def wakes_not_compared() -> None:
             )
             return compared(self, now, head, move)
 
-    def rest(self: Any, **changes: object) -> None:
-        Run.objects.filter(pk=self.lease.run_id).update(
-            seen_wakes=F("wakes"), updated_at=Now(), **changes
-        )
-
     _put(driver._Drive, "_end", end)
-    _put(resting.Rest, "_rest", rest)
 
 
 def finished_without_next() -> None:
