@@ -10,8 +10,8 @@ Each check returns sentences; each sentence is a violation.
    exactly that decision, and nothing was refunded before it.
 4. Attempts follow each other: fences rise, nobody drives twice, nothing is written under a fence
    after something was written under a later one.
-5. While an effect was in doubt, nothing else of its run was started. Nobody rests on an unseen
-   decision.
+5. While an effect was in doubt, nothing else of its run was started, and where only the ledger
+   guards, nothing was called again before a person said so. Nobody rests on an unseen decision.
 6. The audit log tells each of these things.
 """
 
@@ -174,6 +174,7 @@ class _Case:
         yield from self._fenced_checkpoints()
         yield from self._fenced_calls()
         yield from self._latched()
+        yield from self._nothing_guessed()
         yield from self._no_unseen_decision()
         yield from self._audited()
 
@@ -347,6 +348,16 @@ class _Case:
             for call in self.calls:
                 if doubt["at"] < call["started_at"] and not (ends and ends[0] < call["started_at"]):
                     yield f"{call['key']} was called while {doubt['target_id']} was in doubt"
+
+    def _nothing_guessed(self) -> Iterator[str]:
+        """Where nobody can be asked, a call of unknown end is followed by a person's word first."""
+        alone = [call for call in self.calls if call["guard"] == "ledger"]
+        for one, next_one in pairwise(sorted(alone, key=lambda row: (row["key"], row["number"]))):
+            if one["key"] != next_one["key"] or one["outcome"] not in ("open", "unknown"):
+                continue
+            said = (row["at"] for row in self.told if row["verb"] == "effect.settled")
+            if not any(one["started_at"] < at < next_one["started_at"] for at in said):
+                yield f"{one['key']} was called again while the end of a call was unknown"
 
     def _no_unseen_decision(self) -> Iterator[str]:
         for rest in (row for row in self.attempts if row["outcome"] == "waited"):
