@@ -59,17 +59,27 @@ class Electorate:
 
     def tally(self, request: Request, gate: Gate) -> Tally:
         """How `request` stands, one of those that this electorate was made for."""
-        involved = self.involved[request.run_id]
-        may = {
-            person.user_id
-            for person in self.people
-            if eligibility.why_not(person, gate, involved) is None
-        }
+        may = self._may(request, gate)
         approved = self.approved[request.pk] & may
         return Tally(
             approvals=len(approved),
             able=len(may - self.approved[request.pk]),
             missing=max(0, gate.quorum - len(approved)),
+        )
+
+    def called(self, request: Request, gate: Gate) -> frozenset[int]:
+        """Ids of the people whose approval `request` still waits for: whom it makes sense to call.
+
+        Who has approved already is not among them.
+        """
+        return self._may(request, gate) - self.approved[request.pk]
+
+    def _may(self, request: Request, gate: Gate) -> frozenset[int]:
+        involved = self.involved[request.run_id]
+        return frozenset(
+            person.user_id
+            for person in self.people
+            if eligibility.why_not(person, gate, involved) is None
         )
 
 

@@ -145,3 +145,22 @@ class BadStop(LedgerError):
     """An emergency stop is for everything, for one agent or for one tool. Name it, or nothing."""
 
     http_status = 422
+
+
+# --- the outbox ----------------------------------------------------------------------------------
+
+
+class BadMessage(LedgerError):
+    """A message of the outbox cannot be kept as it is. Nothing was added. Correct the call."""
+
+    http_status = 422
+
+
+class NoSuchMessage(LedgerError):
+    """There is no message with this id. Look for it on the page Outbox."""
+
+    http_status = 404
+
+
+class NotGivenUp(LedgerError):
+    """Only a message that was given up can be queued again. Reload the page."""

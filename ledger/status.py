@@ -152,3 +152,54 @@ ANSWERS: dict[str, State] = {
         sentence="The provider could not be asked.",
     ),
 }
+
+
+class MessageStatus(models.TextChoices):
+    """What has become of a message of the outbox."""
+
+    PENDING = "pending", "Pending"
+    SENT = "sent", "Sent"
+    DEAD = "dead", "Given up"
+
+
+MESSAGES: dict[str, State] = {
+    MessageStatus.PENDING: State(
+        value="pending",
+        label="Pending",
+        tone="neutral",
+        icon="clock",
+        sentence="Waits for its time, or for a dispatcher.",
+        next=(MessageStatus.SENT, MessageStatus.DEAD),
+    ),
+    MessageStatus.SENT: State(
+        value="sent",
+        label="Sent",
+        tone="ok",
+        icon="check",
+        sentence="The receiver took it, at least once.",
+    ),
+    MessageStatus.DEAD: State(
+        value="dead",
+        label="Given up",
+        tone="bad",
+        icon="cross",
+        sentence="It could not be sent. It is kept, and can be queued again.",
+        next=(MessageStatus.PENDING, MessageStatus.SENT),
+    ),
+}
+SENDING = State(
+    value="sending",
+    label="Sending",
+    tone="info",
+    icon="arc",
+    sentence="A dispatcher has claimed it and is sending it.",
+)
+"""Overlay of `pending` while a claim is live."""
+RETRYING = State(
+    value="retrying",
+    label="Retrying",
+    tone="warn",
+    icon="retry",
+    sentence="It was not sent the last time, and will be tried again.",
+)
+"""Overlay of `pending` between two tries."""

@@ -7,6 +7,7 @@ it if the bell is not heard.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from uuid import UUID
 
 from celery import current_app
@@ -31,6 +32,24 @@ def ring(run_id: UUID, *, cause: str, to: str = "") -> None:
         ring_now(run_id, cause=cause, to=to)
 
     transaction.on_commit(send)
+
+
+def call(task: str) -> None:
+    """After this transaction commits, ask a worker for a task that takes nothing.
+
+    As lossy as `ring`: a rule of the sweeper must find what the task would have found.
+    """
+    transaction.on_commit(partial(call_now, task))
+
+
+def call_now(task: str) -> bool:
+    """Ask at once. False, with a line in the log, if the broker cannot be reached."""
+    try:
+        current_app.send_task(task, expires=EXPIRES, retry=False)
+    except (OSError, KombuError) as exc:
+        logger.warning("%s not asked for, the sweeper will: %s", task, exc)
+        return False
+    return True
 
 
 def ring_now(run_id: UUID, *, cause: str, to: str = "") -> bool:

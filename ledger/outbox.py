@@ -1,0 +1,89 @@
+"""The outbox: what others are to be told, written in the transaction in which it becomes true.
+
+1. A message exists if and only if the transaction that added it has committed.
+2. It goes out at least once, never exactly once: who sends it may die after the receiver has taken
+   it and before that is written down. The receiver gets the message's id and knows a repeat by it.
+3. One message per destination and key, however often it is added: code that is run again, such as
+   a node after a crash, adds nothing new.
+4. Messages with the same order key go out one after another, in the order in which they were added;
+   who adds them must already take turns, for instance by holding the lock of one row. One that is
+   given up no longer holds the others up.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from audit import canonical
+from ledger import errors
+from ledger.models import Message
+from runs import dispatch, statements
+from runs.models import new_id
+
+LONGEST_KEY = 400
+LONGEST_ORDER_KEY = 200
+TASK = "ledger.tasks.dispatch"
+
+
+def add(
+    destination: str,
+    payload: object,
+    *,
+    dedupe: str,
+    not_before: datetime | None = None,
+    order_key: str = "",
+) -> UUID:
+    """Add a message in the caller's transaction and return its id; the id it has already, if
+    `destination` has one with this key.
+
+    `destination` is a name of LEDGER_DESTINATIONS, `payload` plain JSON for its handler.
+    Raises BadMessage, and TransactionManagementError outside of transactions.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise transaction.TransactionManagementError(
+            "outbox.add belongs in the transaction of what the message tells."
+        )
+    _require_storable(destination, payload, dedupe, order_key)
+    uid = new_id()
+    added = statements.one(
+        statements.read("ledger", "add_message"),
+        {
+            "uid": uid,
+            "destination": destination,
+            "payload": json.dumps(payload),
+            "dedupe": dedupe,
+            "order_key": order_key,
+            "run_id": None,
+            "not_before": not_before,
+        },
+    )
+    if added is None:
+        present: UUID = Message.objects.values_list("uid", flat=True).get(
+            destination=destination, dedupe=dedupe
+        )
+        return present
+    if added[0]:
+        dispatch.call(TASK)
+    return uid
+
+
+def _require_storable(destination: str, payload: object, dedupe: str, order_key: str) -> None:
+    for name, text, longest in (
+        ("destination", destination, 100),
+        ("key", dedupe, LONGEST_KEY),
+        ("order key", order_key, LONGEST_ORDER_KEY),
+    ):
+        if canonical.text(text) != text or len(text) > longest:
+            raise errors.BadMessage(f"The {name} of a message must be text of up to {longest}.")
+    if not destination or not dedupe:
+        raise errors.BadMessage("A message needs a destination and a key.")
+    try:
+        canonical.dumps(payload)
+    except canonical.NotCanonical as exc:
+        raise errors.BadMessage(f"The payload of a message must be plain JSON: {exc}") from exc
+    if canonical.visible(payload) != payload:
+        raise errors.BadMessage("The payload of a message holds text that cannot be stored.")
