@@ -16,8 +16,8 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
-from runs import dispatch, statements
-from runs.models import Pulse
+from runs import dispatch, statements, workers
+from runs.models import Pulse, Run
 
 logger = logging.getLogger(__name__)
 
@@ -40,10 +40,18 @@ def sweep() -> None:
 
 
 def ring_due() -> int:
-    """Ring for every run that is due and that nobody drives; how many the broker took."""
+    """Ring for every run that is due and that nobody drives; how many the broker took.
+
+    Where only some workers have a run's version, one of them is rung: each that has not would take
+    the lease and hand the run on, pass after pass, while the right one is busy.
+    """
+    due = find_due()
+    runs = Run.objects.filter(pk__in=due).values_list("pk", "agent", "agent_version")
+    wanted = {run_id: (agent, version) for run_id, agent, version in runs}
+    offers = workers.Offers.now() if due else workers.Offers({})
     rung = 0
-    for run_id in find_due():
-        if not dispatch.ring_now(run_id, cause="sweep"):
+    for run_id in due:
+        if not dispatch.ring_now(run_id, cause="sweep", to=offers.only(*wanted[run_id])):
             break  # the broker is away; the next pass tries again
         rung += 1
     return rung

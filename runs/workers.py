@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import socket
 import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import Error, connections
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from runs import registry
@@ -81,7 +85,30 @@ def gone(name: str) -> None:
 
 def offering(agent: str, version: str) -> str:
     """The name of a live worker that has this very version of the agent; empty if there is none."""
-    alive = Worker.objects.filter(
-        draining=False, seen_at__gt=Now() - alive_for(), agents__contains={agent: version}
-    ).exclude(name=_name)
-    return alive.values_list("name", flat=True).order_by("?").first() or ""
+    able = _alive().filter(agents__contains={agent: version}).exclude(name=_name)
+    return able.values_list("name", flat=True).order_by("?").first() or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Which version of which agent each live worker offers, as of one look."""
+
+    by_worker: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def now(cls) -> Offers:
+        return cls(dict(_alive().exclude(agents={}).values_list("name", "agents")))
+
+    def only(self, agent: str, version: str) -> str:
+        """Whom to ring for such a run where not every worker could drive it.
+
+        Empty: anybody will do, or nobody has this very version.
+        """
+        able = [name for name, has in self.by_worker.items() if has.get(agent) == version]
+        if len(able) in (0, len(self.by_worker)):
+            return ""
+        return random.choice(able)  # noqa: S311 (spreads load, guards nothing)
+
+
+def _alive() -> QuerySet[Worker]:
+    return Worker.objects.filter(draining=False, seen_at__gt=Now() - alive_for())

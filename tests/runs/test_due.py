@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection, transaction
 
-from runs import dispatch, statements, status, sweeper
+from runs import dispatch, statements, status, sweeper, workers
 from runs.models import Lease, Run
 
 NOW = datetime.now(UTC)
@@ -111,6 +111,27 @@ def test_a_pass_rings_for_what_is_due_and_says_so(start, rung) -> None:
     sweeper.sweep()
     assert rung == [(run.pk, "sweep", "")]
     assert pulse() == {"rang": 1, "failed": []}
+
+
+def test_a_pass_rings_a_worker_that_has_the_version_where_others_have_not(
+    start, rung, declare
+) -> None:
+    runs = {version: start("line", version=version) for version in ("1", "2", "3")}
+    for worker, version in (("old", "1"), ("new", "2")):
+        declare("line", version=version)
+        workers.announce(worker, drives=True)
+    workers.announce("sweeper", drives=False)
+    rung.clear()
+    sweeper.sweep()
+    assert {run_id: to for run_id, _, to in rung} == {
+        runs["1"].pk: "old",
+        runs["2"].pk: "new",
+        runs["3"].pk: "",  # whoever takes it parks it with the reason
+    }
+    workers.drain("old")
+    rung.clear()
+    sweeper.sweep()
+    assert {to for _, _, to in rung} == {""}
 
 
 def test_a_rule_that_raises_does_not_keep_the_others_from_their_turn(
