@@ -57,6 +57,8 @@ class Policy:
     """Who decides must have proved who they are within this time."""
     answers: Mapping[str, object] = field(default_factory=dict)
     """What `approve`, `reject` and `expired` mean to an agent that asks by a bare `interrupt()`."""
+    editable: Collection[str] = ()
+    """Patterns (`fnmatch`) of the arguments that who decides may change. None by default."""
 
     def matches(self, agent: str, node: str) -> bool:
         return fnmatch.fnmatchcase(agent, self.agent) and fnmatch.fnmatchcase(node, self.node)
@@ -69,6 +71,7 @@ class Policy:
             "on_deadline": str(self.on_deadline),
             "reauthenticate_within": within and within.total_seconds(),
             "answers": dict(self.answers),
+            "editable": list(self.editable),
         }
 
     @classmethod
@@ -81,6 +84,7 @@ class Policy:
             | {
                 "deadline": timedelta(seconds=known["deadline"]),
                 "reauthenticate_within": None if within is None else timedelta(seconds=within),
+                "editable": tuple(known.get("editable", ())),
             }
         )
 
@@ -99,6 +103,15 @@ class Gate:
     comment_required_to_reject: bool
     reauthenticate_within: timedelta | None
     answers: Mapping[str, object]
+    editable: tuple[Collection[str], ...] = ()
+    """Patterns of arguments that may be changed; each of these policies must allow it."""
+
+    def may_change(self, argument: str) -> bool:
+        """Whether who decides may change the argument of this name."""
+        return bool(self.editable) and all(
+            any(fnmatch.fnmatchcase(argument, pattern) for pattern in patterns)
+            for patterns in self.editable
+        )
 
     @property
     def sentence(self) -> str:
@@ -121,6 +134,7 @@ def together(then: Policy, now: Policy) -> Gate:
         ),
         reauthenticate_within=min(within, default=None),
         answers=then.answers,
+        editable=(then.editable, now.editable),
     )
 
 
@@ -266,4 +280,8 @@ RULES: Mapping[str, tuple[Callable[[object], bool], str]] = {
         "None or a timedelta of at least one second",
     ),
     "answers": (lambda value: isinstance(value, Mapping), "a mapping"),
+    "editable": (
+        lambda value: isinstance(value, list | tuple) and all(map(_word(200), value)),
+        "a list of names of arguments",
+    ),
 }
