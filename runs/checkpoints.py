@@ -29,6 +29,8 @@ from runs import errors
 TIMEOUTS = "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s"
 TRANSACTION_TIMEOUT = "30s"
 """From PostgreSQL 17: ends a writer that is frozen inside a pipeline, which counts as active."""
+DJANGOS = ("context", "cursor_factory", "prepare_threshold", "options")
+"""What Django's connections have besides an address, user and certificates."""
 SETUP_LOCK = 7_164_202_611
 """Key of the advisory lock that serialises set-up."""
 VERSION = len(PostgresSaver.MIGRATIONS) - 1
@@ -42,8 +44,7 @@ INDEXES = (
 def dsn() -> dict[str, Any]:
     """How to connect to Django's database directly."""
     params = connection.get_connection_params()
-    wanted = ("host", "port", "dbname", "user", "password", "sslmode", "sslrootcert", "service")
-    return {key: params[key] for key in wanted if params.get(key)}
+    return {key: value for key, value in params.items() if value and key not in DJANGOS}
 
 
 def setup() -> None:

@@ -42,6 +42,13 @@ def invalidate(index: str) -> None:
     query(f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{index}'::regclass")  # noqa: S608
 
 
+def test_savers_connect_with_the_certificates_of_the_address(monkeypatch) -> None:
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {"sslkey": "/k", "options": "-c a=b"})
+    found = checkpoints.dsn()
+    assert found["sslkey"] == "/k"
+    assert "options" not in found
+
+
 def test_set_up_makes_the_tables_and_is_harmless_the_second_time(empty) -> None:
     assert checkpoints.problem() == "the checkpoint tables do not exist"
     checkpoints.setup()
