@@ -113,6 +113,9 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "Conflict", "The key of an effect came back with other arguments.", "bad", "triangle"
         ),
         "effect.refused": _verb("Effect refused", "The ledger sent nothing.", "bad", "slash"),
+        "message.given_up": _verb(
+            "Message given up", "A message could not be sent and is kept.", "bad", "cross"
+        ),
         "message.retried": _verb(
             "Message retried", "A message given up was queued again.", "info", "retry"
         ),

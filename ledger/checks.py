@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error
 from django.utils.module_loading import import_string
 
+SHORTEST_CLAIM = timedelta(seconds=30)
+
 
 def settings_fit(**_: Any) -> list[CheckMessage]:
     """Values without which no effect could be performed."""
@@ -25,6 +27,36 @@ def settings_fit(**_: Any) -> list[CheckMessage]:
         problems.append(Error("LEDGER_BACKOFF must be above zero.", id="ledger.E003"))
     if settings.LEDGER_RESULT_LIMIT < 1024:
         problems.append(Error("LEDGER_RESULT_LIMIT must be at least 1024.", id="ledger.E004"))
+    if settings.LEDGER_OUTBOX_TRIES < 1 or zero >= settings.LEDGER_OUTBOX_BACKOFF:
+        problems.append(
+            Error(
+                "LEDGER_OUTBOX_TRIES must be at least 1, LEDGER_OUTBOX_BACKOFF above zero.",
+                id="ledger.E007",
+            )
+        )
+    if settings.LEDGER_OUTBOX_CLAIM < SHORTEST_CLAIM:
+        problems.append(
+            Error(
+                "LEDGER_OUTBOX_CLAIM must be longer than any receiver may take to answer:"
+                f" at least {SHORTEST_CLAIM.total_seconds():.0f} seconds.",
+                id="ledger.E008",
+            )
+        )
+    return problems
+
+
+def destinations_fit(**_: Any) -> list[CheckMessage]:
+    """Every handler of LEDGER_DESTINATIONS can be imported, and no name is given twice."""
+    problems: list[CheckMessage] = []
+    for name, handler in settings.LEDGER_DESTINATIONS.items():
+        try:
+            import_string(handler)
+        except ImportError as exc:
+            problems.append(Error(f"LEDGER_DESTINATIONS, {name}: {exc}", id="ledger.E009"))
+    problems += [
+        Error(f"{name} is in LEDGER_DESTINATIONS and in LEDGER_WEBHOOKS.", id="ledger.E010")
+        for name in sorted(set(settings.LEDGER_DESTINATIONS) & set(settings.LEDGER_WEBHOOKS))
+    ]
     return problems
 
 

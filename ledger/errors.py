@@ -156,6 +156,23 @@ class BadMessage(LedgerError):
     http_status = 422
 
 
+class RunIsReadOnly(LedgerError):
+    """The run goes on without side effects, so its agent may not have anybody told anything.
+
+    Nothing was added. Start a new run if it has to be told.
+    """
+
+
+class NoSuchDestination(LedgerError):
+    """No handler is registered for the destination of a message. Add it to LEDGER_DESTINATIONS."""
+
+    def __init__(self, destination: str) -> None:
+        super().__init__(
+            f"Nothing is registered for {destination}. Add it to LEDGER_DESTINATIONS, or correct"
+            " the name where the message is added."
+        )
+
+
 class NoSuchMessage(LedgerError):
     """There is no message with this id. Look for it on the page Outbox."""
 

@@ -4,7 +4,8 @@
 2. It goes out at least once, never exactly once: who sends it may die after the receiver has taken
    it and before that is written down. The receiver gets the message's id and knows a repeat by it.
 3. One message per destination and key, however often it is added: code that is run again, such as
-   a node after a crash, adds nothing new.
+   a node after a crash, adds nothing new. In a node the key belongs to the run, and only the driver
+   that holds the lease may add.
 4. Messages with the same order key go out one after another, in the order in which they were added;
    who adds them must already take turns, for instance by holding the lock of one row. One that is
    given up no longer holds the others up.
@@ -21,8 +22,8 @@ from django.db import transaction
 from audit import canonical
 from ledger import errors
 from ledger.models import Message
-from runs import dispatch, statements
-from runs.models import new_id
+from runs import authority, dispatch, leases, statements
+from runs.models import Run, new_id
 
 LONGEST_KEY = 400
 LONGEST_ORDER_KEY = 200
@@ -40,13 +41,18 @@ def add(
     """Add a message in the caller's transaction and return its id; the id it has already, if
     `destination` has one with this key.
 
-    `destination` is a name of LEDGER_DESTINATIONS, `payload` plain JSON for its handler.
-    Raises BadMessage, and TransactionManagementError outside of transactions.
+    `destination` is a name of LEDGER_DESTINATIONS or LEDGER_WEBHOOKS, `payload` plain JSON for its
+    handler; it is not sent before `not_before`.
+    Raises BadMessage, and TransactionManagementError outside of transactions; in a node also
+    LeaseLost, and RunIsReadOnly.
     """
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError(
             "outbox.add belongs in the transaction of what the message tells."
         )
+    run_id = _run_that_adds()
+    if run_id is not None:
+        dedupe = f"{run_id}:{dedupe}"
     _require_storable(destination, payload, dedupe, order_key)
     uid = new_id()
     added = statements.one(
@@ -57,7 +63,7 @@ def add(
             "payload": json.dumps(payload),
             "dedupe": dedupe,
             "order_key": order_key,
-            "run_id": None,
+            "run_id": run_id,
             "not_before": not_before,
         },
     )
@@ -69,6 +75,18 @@ def add(
     if added[0]:
         dispatch.call(TASK)
     return uid
+
+
+def _run_that_adds() -> UUID | None:
+    """In a node: the run, locked for its present driver. None where Signalbox itself adds."""
+    held = authority.current()
+    if held is None:
+        return None
+    leases.lock(held.lease)
+    run_id = held.lease.run_id
+    if Run.objects.values_list("read_only", flat=True).get(pk=run_id):
+        raise errors.RunIsReadOnly
+    return run_id
 
 
 def _require_storable(destination: str, payload: object, dedupe: str, order_key: str) -> None:

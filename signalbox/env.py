@@ -6,6 +6,7 @@ looks elsewhere for a secret that begins with a dollar sign.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -49,6 +50,22 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
             raise ImproperlyConfigured(
                 f"{var} is {value!r}, but must be {what}. Correct it, or leave it out."
             ) from error
+
+    def addresses(self, var: str) -> dict[str, str]:
+        """A JSON object of names and addresses, which are secrets: no error repeats the value."""
+        text = self.str(var, default="")
+        try:
+            read = json.loads(text or "{}")
+        except ValueError:
+            read = None
+        if not isinstance(read, dict) or not all(
+            isinstance(value, str) and value for value in read.values()
+        ):
+            raise ImproperlyConfigured(
+                f'{var} must be a JSON object of names and addresses: {{"name": "https://…"}}.'
+                " Correct it, or leave it out."
+            )
+        return read
 
 
 def _number(text: str) -> float:

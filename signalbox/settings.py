@@ -130,6 +130,7 @@ CELERY_TASK_DEFAULT_EXCHANGE_TYPE = "topic"
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 CELERY_TASK_ROUTES = {
     "runs.tasks.sweep": {"queue": "sweep"},
+    "ledger.tasks.dispatch": {"queue": "sweep"},
     "audit.tasks.*": {"queue": "sweep"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -246,7 +247,11 @@ LOGGING = {
         "celery.app.trace": {"level": "WARNING"},  # two lines a second otherwise, that say nothing
         "celery.worker.strategy": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
+        # What these say holds the addresses of webhooks and channels, which are secrets.
+        "apprise": {"level": "CRITICAL"},
+        "httpcore": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        "urllib3": {"level": "ERROR"},
     },
 }
 
@@ -273,7 +278,7 @@ RUNS_APPROVALS = "approvals.port.Approvals"
 RUNS_LEDGER = "ledger.port.Ledger"
 RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
-RUNS_SWEEP_RULES = ["ledger.sweep.sweep", "approvals.sweep.sweep"]
+RUNS_SWEEP_RULES = ["ledger.sweep.sweep", "approvals.sweep.sweep", "ledger.dispatcher.sweep"]
 RUNS_LEASE = timedelta(seconds=env.float("RUNS_LEASE_SECONDS", default=30.0))
 RUNS_HEARTBEAT = timedelta(seconds=env.float("RUNS_HEARTBEAT_SECONDS", default=5.0))
 RUNS_LEASE_MARGIN = timedelta(seconds=env.float("RUNS_LEASE_MARGIN_SECONDS", default=3.0))
@@ -309,6 +314,18 @@ LEDGER_REFUSALS = env.int("LEDGER_REFUSALS", default=12)
 """Calls in a row that were refused for now, or not found, before an effect fails: ~15 minutes."""
 LEDGER_BACKOFF = timedelta(seconds=env.float("LEDGER_BACKOFF_SECONDS", default=1.0))
 LEDGER_RESULT_LIMIT = 64 * 1024
+LEDGER_DESTINATIONS: dict[str, str] = {}
+"""Where messages of the outbox go: a name, and the handler that sends what is meant for it."""
+LEDGER_WEBHOOKS = env.addresses("LEDGER_WEBHOOKS")
+"""More destinations: a name, and the address to which messages are posted as JSON. Secrets."""
+LEDGER_OUTBOX_TRIES = env.int("LEDGER_OUTBOX_TRIES", default=12)
+"""Before a message is given up: about two hours with the waits below."""
+LEDGER_OUTBOX_BACKOFF = timedelta(seconds=env.float("LEDGER_OUTBOX_BACKOFF_SECONDS", default=5.0))
+LEDGER_OUTBOX_BACKOFF_CAP = timedelta(hours=1)
+LEDGER_OUTBOX_CLAIM = timedelta(seconds=env.float("LEDGER_OUTBOX_CLAIM_SECONDS", default=120.0))
+"""After this time whoever claimed a message is taken for dead, and another one sends it."""
+LEDGER_OUTBOX_KEEP = timedelta(days=env.float("LEDGER_OUTBOX_KEEP_DAYS", default=30.0))
+"""Sent messages are forgotten after this time, and with them that their key was used."""
 
 # --- approvals -----------------------------------------------------------------------------------
 

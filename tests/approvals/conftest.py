@@ -62,6 +62,7 @@ def bells(monkeypatch) -> list[tuple[UUID, str]]:
         return True
 
     monkeypatch.setattr(dispatch, "ring_now", ring_now)
+    monkeypatch.setattr(dispatch, "call_now", lambda task: True)
     return heard
 
 

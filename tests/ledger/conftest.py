@@ -123,6 +123,7 @@ def rung(monkeypatch) -> list[UUID]:
         return True
 
     monkeypatch.setattr(dispatch, "ring_now", ring_now)
+    monkeypatch.setattr(dispatch, "call_now", lambda task: True)
     return heard
 
 

@@ -21,6 +21,7 @@ django.setup()
 from django.conf import settings  # noqa: E402  (only now are the apps loaded)
 from django.db import connection, transaction  # noqa: E402
 
+from ledger import dispatcher  # noqa: E402
 from runs import checkpoints, dispatch, driver, killpoints, leases  # noqa: E402
 from tests.support import graphs  # noqa: E402
 
@@ -35,6 +36,7 @@ def main(task: Task, args: tuple[Any, ...], given: dict[str, Any], pipe: Connect
     for name, value in given.items():
         setattr(settings, name, value)
     dispatch.ring_now = lambda *_, **__: True  # no broker here
+    dispatch.call_now = lambda task: True
     try:
         pipe.send(("done", task(pipe, *args)))
     except BaseException as exc:
@@ -69,6 +71,20 @@ def drive_until(pipe: Connection, run_id: Any, place: str, nth: int = 1) -> str:
     killpoints.install(reached)
     graphs.HOOKS[place] = lambda: reached(place)
     return drive(pipe, run_id)
+
+
+def dispatch_until(pipe: Pipe, place: str) -> int:
+    """Send messages of the outbox, and freeze when this place is reached."""
+    killpoints.install(lambda name, _: freeze(pipe, place) if name == place else None)
+    return dispatcher.dispatch()
+
+
+def dispatch_on_word(pipe: Pipe) -> int:
+    """Send messages of the outbox when the parent says so; how many."""
+    dispatcher.due()
+    pipe.send(("reached", "ready"))
+    pipe.recv()
+    return dispatcher.dispatch()
 
 
 def drive_with_slow_put(pipe: Connection, run_id: Any) -> str:
