@@ -156,6 +156,12 @@ class StopForm(forms.Form):
         return sent
 
 
+class AgainForm(forms.Form):
+    """Why a message is sent again that was given up."""
+
+    reason = _reason()
+
+
 class LiftForm(forms.Form):
     """Why a stop is not needed any more."""
 

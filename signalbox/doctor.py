@@ -17,13 +17,16 @@ from kombu.exceptions import KombuError
 from psycopg import Error as PostgresError
 
 from audit.models import ClockTimestamp
-from ledger.models import Effect
+from ledger.models import Effect, Message
+from ledger.status import MessageStatus
 from ledger.status import Status as EffectStatus
 from runs import checkpoints, errors, graphs, registry, sweeper, workers
 from runs.fitness import strict_resume_works
 from runs.models import Lease, Pulse, Run, Worker
 from runs.status import Status
 
+LATE = timedelta(minutes=5)
+"""Messages that are due for longer say that no dispatcher is at work."""
 OLDEST_SERVER = 140000
 BROKER_TIMEOUT = 3
 """Seconds."""
@@ -59,6 +62,7 @@ def examine() -> Iterator[Finding]:
             ("beat", _beat),
             ("leases", _leases),
             ("effects", _effects),
+            ("outbox", _outbox),
         ]
     for part, ask in parts:
         yield _asked(part, ask)
@@ -182,3 +186,23 @@ def _effects() -> Finding:
     if count:
         return Finding(part=part, says=f"{count} in doubt", todo="Settle them on the page Ledger.")
     return Finding(part=part, says="none in doubt")
+
+
+def _outbox() -> Finding:
+    part = "outbox"
+    waiting = Message.objects.filter(status=MessageStatus.PENDING)
+    late = waiting.filter(due_at__lt=ClockTimestamp() - LATE, tries=0).count()
+    if late:
+        return Finding(
+            part=part,
+            says=f"{late} messages are late",
+            todo="Start a worker on the queue `sweep`: it sends them.",
+        )
+    dead = Message.objects.filter(status=MessageStatus.DEAD).count()
+    if dead:
+        return Finding(
+            part=part,
+            says=f"{dead} messages given up",
+            todo="See why on the page Ledger, Outbox, and send them again.",
+        )
+    return Finding(part=part, says=f"{waiting.count()} messages wait, none was given up")
