@@ -26,6 +26,8 @@ Entry = Literal["page", "command", "api", "worker", "demo"]
 SYSTEM_MAY: Mapping[str, frozenset[str]] = {}
 """Label of a system actor to the permissions it has. Empty: rules of the system ask nobody."""
 
+PASSKEY = "webauthn"
+"""How django-allauth calls a proof by passkey."""
 CLOCK_SKEW = timedelta(seconds=30)
 """How far ahead of the database the clock of a web process may be."""
 
@@ -49,6 +51,8 @@ class Actor:
     """When this person last proved who they are, in this session."""
     method: str = ""
     """How: password, totp, webauthn, recovery_codes."""
+    passkey_at: datetime | None = None
+    """When they last did so with a passkey, in this session."""
 
     @classmethod
     def of(cls, request: HttpRequest, *, entry: Entry | None = None) -> Actor:
@@ -58,7 +62,10 @@ class Actor:
         if not isinstance(user, User):
             return cls(kind="user", user_id=None, label="Somebody not signed in", entry=through)
         at, method = _last_authentication(request, user)
-        return cls.person(user, entry=through, authenticated_at=at, method=method)
+        passkey_at, _ = _last_authentication(request, user, only=PASSKEY)
+        return cls.person(
+            user, entry=through, authenticated_at=at, method=method, passkey_at=passkey_at
+        )
 
     @classmethod
     def person(
@@ -68,6 +75,7 @@ class Actor:
         entry: Entry,
         authenticated_at: datetime | None = None,
         method: str = "",
+        passkey_at: datetime | None = None,
     ) -> Actor:
         """A known person, where there is no request to read them from."""
         return cls(
@@ -77,6 +85,7 @@ class Actor:
             entry=entry,
             authenticated_at=authenticated_at,
             method=method,
+            passkey_at=passkey_at,
         )
 
     @classmethod
@@ -111,10 +120,19 @@ def fresh(actor: Actor, within: timedelta) -> bool:
 
     False for the system, for people who are gone, and where the session does not say.
     """
-    if actor.kind != "user" or actor.authenticated_at is None:
+    return _proved(actor, actor.authenticated_at, within)
+
+
+def fresh_passkey(actor: Actor, within: timedelta) -> bool:
+    """The same, with a passkey."""
+    return _proved(actor, actor.passkey_at, within)
+
+
+def _proved(actor: Actor, at: datetime | None, within: timedelta) -> bool:
+    if actor.kind != "user" or at is None:
         return False
     now = _row(actor.user_id).values_list(ClockTimestamp()).first()
-    return now is not None and -CLOCK_SKEW <= now[0] - actor.authenticated_at < within
+    return now is not None and -CLOCK_SKEW <= now[0] - at < within
 
 
 def in_group(user_id: int | None, group: str) -> bool:
@@ -126,12 +144,15 @@ def _row(user_id: int | None) -> QuerySet[User]:
     return User.objects.none() if user_id is None else User.objects.filter(pk=user_id)
 
 
-def _last_authentication(request: HttpRequest, user: User) -> tuple[datetime | None, str]:
-    records = get_authentication_records(request, user)
-    if not records:
-        return None, ""
-    last = max(records, key=lambda record: record["at"])
-    return datetime.fromtimestamp(last["at"], UTC), str(last.get("type") or last["method"])
+def _last_authentication(
+    request: HttpRequest, user: User, *, only: str = ""
+) -> tuple[datetime | None, str]:
+    """When and how this person last proved who they are; `only` in one way."""
+    found = [
+        (datetime.fromtimestamp(record["at"], UTC), str(record.get("type") or record["method"]))
+        for record in get_authentication_records(request, user)
+    ]
+    return max((each for each in found if only in ("", each[1])), default=(None, ""))
 
 
 def _refusal(actor: Actor, permission: str) -> errors.NotPermitted:

@@ -30,3 +30,10 @@ class ReauthenticationNeeded(AccountsError):
     """This needs a recent sign-in. Confirm that it is you, then repeat the action."""
 
     http_status = 403
+
+
+class PasskeyNeeded(ReauthenticationNeeded):
+    """This needs your passkey. Confirm with it that it is you, then repeat the action.
+
+    If you have none, add one to your account first.
+    """

@@ -46,6 +46,8 @@ RIGHTS = (
     Right("ledger.retry_message", "queue a message again", (OPERATOR, ADMIN)),
     Right("approvals.view_request", "see requests for approval", ALL),
     Right("approvals.decide_request", "decide requests for approval", (APPROVER, ADMIN)),
+    Right("approvals.change_policy", "change the policies of approvals", (ADMIN,)),
+    Right("approvals.delegate_request", "delegate decisions for somebody absent", (ADMIN,)),
     Right("audit.view_entry", "see the audit log", (AUDITOR, ADMIN)),
     Right("audit.export_entry", "export the audit log", (AUDITOR, ADMIN)),
     Right("accounts.change_user", "change accounts", (ADMIN,)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.core import checks
 
-from approvals import policy
+from approvals.policies import declared
 
 
 class ApprovalsConfig(AppConfig):
@@ -13,4 +13,4 @@ class ApprovalsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        checks.register(policy.check)
+        checks.register(declared.check)

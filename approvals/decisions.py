@@ -4,7 +4,7 @@
 run and then the request locked:
 
 1. the same form of the same person again: the first outcome, and nothing new
-2. permission now, by the policy of then and of now
+2. permission now, by the policies of then and of now, whoever has joined by an escalation included
 3. still open, and nobody asked to cancel
 4. the deadline, by the database's clock after the locks, whether or not a sweeper has run
 5. the digest is that of what was shown
@@ -26,9 +26,10 @@ from psycopg.errors import LockNotAvailable
 from accounts import actors
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
-from approvals import clock, deadlines, eligibility, errors, policy, shapes, votes
+from approvals import clock, deadlines, eligibility, errors, gates, nudges, policy, shapes, votes
+from approvals.errors import NotEligible
 from approvals.models import Request, Vote
-from approvals.policy import Gate, Policy
+from approvals.policy import Gate
 from approvals.status import Status, Verdict
 from approvals.votes import Ballot, Outcome
 from audit import canonical, trail
@@ -50,13 +51,16 @@ def decide(  # noqa: PLR0913 (what a form sends)
     comment: str = "",
     seen_digest: str,
     token: str,
+    reason: str = "",
 ) -> Outcome:
     """Record one person's verdict, `approved` or `rejected`. Call it outside of transactions.
 
-    `seen_digest` is the digest of the payload that was shown; `token` names the form that was sent.
+    `seen_digest` is the digest of the payload that was shown; `token` names the form that was sent;
+    `reason` is one of the policy's named reasons to reject.
 
-    Raises NoSuchRequest, NotEligible, ReauthenticationNeeded, AlreadyDecided, PayloadChanged,
-    Withdrawn, CancelAsked, DeadlinePassed, BadValue, ReasonMissing, TokenReused, Busy.
+    Raises NoSuchRequest, NotEligible, ReauthenticationNeeded, PasskeyNeeded, AlreadyDecided,
+    PayloadChanged, Withdrawn, CancelAsked, DeadlinePassed, BadValue, ReasonMissing, TokenReused,
+    Busy.
     """
     ballot = Ballot(
         actor=actor,
@@ -65,6 +69,7 @@ def decide(  # noqa: PLR0913 (what a form sends)
         comment=comment,
         seen_digest=seen_digest,
         token=token,
+        reason=reason,
     )
     run_id: UUID | None = None
     try:
@@ -132,16 +137,17 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
 
     person = eligibility.identify(ballot.actor)
     involved = eligibility.involved(run)
-    gate = policy.together(Policy.read(request.policy), policy.find(run.agent, request.node))
-    refusal = eligibility.why_not(person, gate, involved, ballot.verdict)
-    if refusal is not None:
-        raise refusal
-    within = gate.reauthenticate_within
-    if within is not None and not actors.fresh(ballot.actor, within):
-        raise accounts_errors.ReauthenticationNeeded
+    book = policy.hold()  # from here no change of a policy is saved until this has ended
+    at = clock.now()  # of the vote and the decision too, so that none is later than the deadline
+    if request.status == Status.PENDING and not deadlines.passed(request, at):
+        nudges.catch_up(request, at)
+    gate = gates.of(request, book)
+    standing = eligibility.standing(person, gate, involved, ballot.verdict)
+    if isinstance(standing, NotEligible):
+        raise standing
+    _require_proof(gate, ballot)
 
     _require_open(run, request)
-    at = clock.now()  # of the vote and the decision too, so that none is later than the deadline
     if deadlines.passed(request, at):
         deadlines.expire(run, request)
         return errors.DeadlinePassed(request)
@@ -152,9 +158,19 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
         raise errors.PayloadChanged(request.pk)
     _require_usable(request, gate, ballot)
     count = votes.Count(
-        request=request, gate=gate, involved=involved, person=person, ballot=ballot, at=at
+        request=request, gate=gate, involved=involved, standing=standing, ballot=ballot, at=at
     )
     return count.add()
+
+
+def _require_proof(gate: Gate, ballot: Ballot) -> None:
+    within = gate.reauthenticate_within
+    if within is None:
+        return
+    if gate.passkey and not actors.fresh_passkey(ballot.actor, within):
+        raise accounts_errors.PasskeyNeeded
+    if not actors.fresh(ballot.actor, within):
+        raise accounts_errors.ReauthenticationNeeded
 
 
 def _first_outcome(request: Request, ballot: Ballot) -> Outcome | None:
@@ -212,13 +228,21 @@ def _require_usable(request: Request, gate: Gate, ballot: Ballot) -> None:
         raise errors.BadValue("The comment contains characters that cannot be stored, such as NUL.")
     if len(comment) > LONGEST_COMMENT:
         raise errors.BadValue(f"The comment is longer than {LONGEST_COMMENT} characters.")
-    if (
-        ballot.verdict == Verdict.REJECTED
-        and gate.comment_required_to_reject
-        and not comment.strip()
-    ):
-        raise errors.ReasonMissing
+    _require_reasons(gate, ballot)
     shapes.check_value(request.shape, ballot.value)
+
+
+def _require_reasons(gate: Gate, ballot: Ballot) -> None:
+    rejected = ballot.verdict == Verdict.REJECTED
+    if ballot.reason and (not rejected or ballot.reason not in gate.reject_reasons):
+        raise errors.BadValue("This is not one of the reasons to reject. Choose one of the list.")
+    if rejected and gate.reject_reasons and not ballot.reason:
+        raise errors.ReasonMissing("Choose the reason for the rejection, and reject again.")
+    needed = gate.comment_required_to_reject if rejected else gate.comment_required_to_approve
+    if needed and not ballot.comment.strip():
+        raise errors.ReasonMissing(
+            None if rejected else "An approval needs a comment here. Write why, and approve again."
+        )
 
 
 def _clean(words: object) -> bool:

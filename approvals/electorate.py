@@ -6,14 +6,15 @@ Who may is asked of `eligibility.why_not`, the same function that decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from accounts.backends import PeopleBackend
-from approvals import eligibility, policy
-from approvals.eligibility import PERMISSION, Involved, Person
+from approvals import eligibility, gates, policy
+from approvals.eligibility import PERMISSION, Absent, Involved, Person, Standing
+from approvals.errors import NotEligible
 from approvals.models import Request, Vote
-from approvals.policy import Gate, Policy
+from approvals.policy import Book, Gate
 from approvals.status import Verdict
 
 
@@ -45,7 +46,7 @@ class Electorate:
 
     @classmethod
     def of(cls, requests: Iterable[Request]) -> Electorate:
-        """For these open requests, each with its run. Four queries, however many there are."""
+        """For these open requests, each with its run. Five queries, however many there are."""
         found = list(requests)
         approved: dict[UUID, set[int]] = {request.pk: set() for request in found}
         votes = Vote.objects.filter(request__in=list(approved), verdict=Verdict.APPROVED)
@@ -60,45 +61,74 @@ class Electorate:
     def tally(self, request: Request, gate: Gate) -> Tally:
         """How `request` stands, one of those that this electorate was made for."""
         may = self._may(request, gate)
-        approved = self.approved[request.pk] & may
+        agent = self.involved[request.run_id].agent
+        approved = [may[each] for each in sorted(self.approved[request.pk]) if each in may]
+        voices = _voices(approved, [], agent)
+        others = [each for user_id, each in may.items() if user_id not in self.approved[request.pk]]
         return Tally(
-            approvals=len(approved),
-            able=len(may - self.approved[request.pk]),
-            missing=max(0, gate.quorum - len(approved)),
+            approvals=len(voices),
+            able=len(_voices(others, voices, agent)),
+            missing=max(0, gate.quorum - len(voices)),
         )
 
     def called(self, request: Request, gate: Gate) -> frozenset[int]:
         """Ids of the people whose approval `request` still waits for: whom it makes sense to call.
 
-        Who has approved already is not among them.
+        Who has approved already is not among them, nor is who would only say so again.
         """
-        return self._may(request, gate) - self.approved[request.pk]
-
-    def _may(self, request: Request, gate: Gate) -> frozenset[int]:
-        involved = self.involved[request.run_id]
+        may = self._may(request, gate)
+        agent = self.involved[request.run_id].agent
+        approved = [may[each] for each in self.approved[request.pk] if each in may]
         return frozenset(
-            person.user_id
-            for person in self.people
-            if eligibility.why_not(person, gate, involved) is None
+            user_id
+            for user_id, each in may.items()
+            if user_id not in self.approved[request.pk]
+            and not any(eligibility.one_voice(each, other, agent) for other in approved)
         )
+
+    def _may(self, request: Request, gate: Gate) -> dict[int, Standing]:
+        """Who may approve, and as whom."""
+        involved = self.involved[request.run_id]
+        found = {each.user_id: eligibility.standing(each, gate, involved) for each in self.people}
+        return {
+            user_id: each for user_id, each in found.items() if not isinstance(each, NotEligible)
+        }
+
+
+def _voices(people: Iterable[Standing], heard: list[Standing], agent: str) -> list[Standing]:
+    """Of these, as many as are different voices from each other and from those heard before."""
+    voices: list[Standing] = []
+    for each in people:
+        if not any(eligibility.one_voice(each, other, agent) for other in (*heard, *voices)):
+            voices.append(each)
+    return voices
 
 
 def deciders() -> tuple[Person, ...]:
-    """Everybody who may decide requests of some group. Two queries."""
-    found = PeopleBackend().with_perm(PERMISSION).prefetch_related("groups")
-    return tuple(
-        Person(
+    """Everybody who may decide requests of some group. Three queries."""
+    found = PeopleBackend().with_perm(PERMISSION).prefetch_related("groups").order_by("pk")
+    able = {
+        user.pk: Person(
             user_id=user.pk,
             label=user.label,
             may_decide=True,
             groups=frozenset(group.name for group in user.groups.all()),
+            address=user.email,
         )
         for user in found
         if user.may_sign_in
+    }
+    absent: dict[int, list[Absent]] = {}
+    for each in eligibility.under_way().order_by("pk"):
+        if each.absent_id in able:
+            absent.setdefault(each.stand_in_id, []).append(
+                Absent(person=able[each.absent_id], agents=tuple(each.agents))
+            )
+    return tuple(
+        replace(person, absent=tuple(absent.get(user_id, ()))) for user_id, person in able.items()
     )
 
 
-def gate_of(request: Request) -> Gate:
+def gate_of(request: Request, book: Book | None = None) -> Gate:
     """What a verdict on this request, which has its run, must satisfy now."""
-    then = Policy.read(request.policy)
-    return policy.together(then, policy.find(request.run.agent, request.node))
+    return gates.of(request, book or policy.in_force())

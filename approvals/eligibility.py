@@ -1,23 +1,31 @@
 """Who may decide: one rule, asked by the decision itself and by every page that shows a button.
 
 1. People are looked up in the database at that moment; whoever is unknown is refused.
-2. All groups, of the policy of then and of now. A superuser gets no exception.
-3. Four eyes: who started the run, retried it, forced it on or had it asked again may not approve.
-   They may reject.
+2. Every policy, of then and of now, must admit whoever decides: as a member of one of its groups or
+   by name. A superuser gets no exception.
+3. Who stands in for somebody absent may decide what the absent person may, in both names. One
+   person's groups are never added to another's, and nobody stands in for a stand-in.
+4. Four eyes: who started the run, retried it, forced it on or had it asked again may not approve,
+   and neither may who stands in for them. They may reject.
+5. Somebody absent and who stands in for them are one voice of a quorum, never two.
 """
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from accounts import actors
 from accounts import errors as accounts_errors
-from accounts.actors import Actor
+from accounts.actors import Actor, ClockTimestamp
 from accounts.models import User
 from approvals.errors import NotEligible
-from approvals.policy import Gate
+from approvals.models import Delegation
+from approvals.policy import Excluded, Gate
 from approvals.status import Verdict
 from runs.models import Intervention, Run
 
@@ -39,6 +47,25 @@ class Person:
     may_decide: bool
     """Active, and with the permission."""
     groups: frozenset[str]
+    address: str = ""
+    absent: tuple[Absent, ...] = ()
+    """For whom this person stands in now."""
+
+    def absent_from(self, agent: str) -> list[Person]:
+        """Those for whom this person stands in where this agent asks."""
+        return [each.person for each in self.absent if each.covers(agent)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """Somebody for whom somebody else decides."""
+
+    person: Person
+    agents: tuple[str, ...]
+    """Patterns."""
+
+    def covers(self, agent: str) -> bool:
+        return any(fnmatch.fnmatchcase(agent, pattern) for pattern in self.agents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,30 +76,97 @@ class Involved:
     """Who started it; None if no person did."""
     hands: Mapping[int, str] = field(default_factory=dict)
     """User id to what they did."""
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """As whom somebody may decide."""
+
+    person: Person
+    absent: Person | None = None
+    """In whose place."""
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """Of the people whose word this would be."""
+        return frozenset({self.person.user_id} | ({self.absent.user_id} if self.absent else set()))
+
+    @property
+    def label(self) -> str:
+        return f"{self.person.label} for {self.absent.label}" if self.absent else self.person.label
+
+
+def standing(
+    person: Person, gate: Gate, involved: Involved, verdict: str = Verdict.APPROVED
+) -> Standing | NotEligible:
+    """As whom this person may give this verdict, or why they may not. Pure."""
+    if not person.may_decide:
+        return NotEligible(
+            "permission", f"{person.label} may not decide requests. An administrator grants that."
+        )
+    found = _admitted(person, gate, involved.agent)
+    if found is None or verdict != Verdict.APPROVED:
+        return found or _outside(person, gate)
+    own = _hand(person, gate, involved)
+    if own is not None:
+        return NotEligible(
+            own[0], f"You {own[1]}, so somebody else has to approve. You may reject."
+        )
+    for absent in person.absent_from(involved.agent):
+        theirs = _hand(absent, gate, involved)
+        if theirs is not None:
+            return NotEligible(
+                "stand_in",
+                f"You stand in for {absent.label}, who {theirs[1]}, so somebody else has to"
+                " approve. You may reject.",
+            )
+    return found
 
 
 def why_not(
     person: Person, gate: Gate, involved: Involved, verdict: str = Verdict.APPROVED
 ) -> NotEligible | None:
     """Why this person may not give this verdict; None if they may. Pure."""
-    if not person.may_decide:
-        return NotEligible(
-            "permission", f"{person.label} may not decide requests. An administrator grants that."
-        )
-    missing = sorted(gate.groups - person.groups)
-    if missing:
-        return NotEligible(
-            "group", f"Only members of {' and '.join(missing)} decide this, and you are not one."
-        )
-    if verdict != Verdict.APPROVED or not gate.four_eyes:
-        return None
-    if person.user_id == involved.requester_id:
-        return NotEligible(
-            "requester", "You started this run, so somebody else has to approve. You may reject."
-        )
-    if person.user_id in involved.hands:
-        did = involved.hands[person.user_id]
-        return NotEligible("hands", f"You {did}, so somebody else has to approve. You may reject.")
+    found = standing(person, gate, involved, verdict)
+    return found if isinstance(found, NotEligible) else None
+
+
+def one_voice(one: Standing, other: Standing, agent: str) -> bool:
+    """Whether two approvals would be the word of one and the same person."""
+    if one.ids & other.ids:
+        return True
+    return any(
+        {absent.user_id for absent in first.person.absent_from(agent)} & second.ids
+        for first, second in ((one, other), (other, one))
+    )
+
+
+def _admitted(person: Person, gate: Gate, agent: str) -> Standing | None:
+    if _admits(gate, person):
+        return Standing(person=person)
+    for absent in person.absent_from(agent):
+        if absent.may_decide and _admits(gate, absent):
+            return Standing(person=person, absent=absent)
+    return None
+
+
+def _admits(gate: Gate, person: Person) -> bool:
+    return all(who.admits(person.groups, person.address) for who in gate.who)
+
+
+def _outside(person: Person, gate: Gate) -> NotEligible:
+    missing = [who.words for who in gate.who if not who.admits(person.groups, person.address)]
+    words = " and ".join(sorted(set(missing)))
+    return NotEligible("group", f"Only members of {words} decide this, and you are not one.")
+
+
+def _hand(person: Person, gate: Gate, involved: Involved) -> tuple[str, str] | None:
+    """What keeps somebody from approving: its name, and what they did."""
+    if Excluded.REQUESTER in gate.excluded and person.user_id == involved.requester_id:
+        return "requester", "started this run"
+    if Excluded.HANDS in gate.excluded and person.user_id in involved.hands:
+        return "hands", involved.hands[person.user_id]
     return None
 
 
@@ -80,6 +174,15 @@ def voted() -> NotEligible:
     """The refusal for somebody whose word on this request has been recorded before."""
     return NotEligible(
         "voted", "Your verdict on this request is already recorded. Another person has to vote."
+    )
+
+
+def echo(other: str) -> NotEligible:
+    """The refusal for somebody who would only say again what `other` has said."""
+    return NotEligible(
+        "one_voice",
+        f"{other} has approved this, and one of you stands in for the other. Two approvals of yours"
+        " would be one person's. Another person has to approve; you may reject.",
     )
 
 
@@ -98,11 +201,29 @@ def identify(actor: Actor) -> Person:
 
 def person(user: User) -> Person:
     """`user` must have been read just now: Django keeps the permissions it has looked up."""
+    lent = under_way().filter(stand_in=user).select_related("absent").order_by("pk")
+    return bare(
+        user,
+        tuple(Absent(person=bare(each.absent), agents=tuple(each.agents)) for each in lent),
+    )
+
+
+def bare(user: User, absent: tuple[Absent, ...] = ()) -> Person:
+    """Somebody by themselves, whoever they stand in for."""
     return Person(
         user_id=user.pk,
         label=user.label,
         may_decide=user.may_sign_in and user.has_perm(PERMISSION),
         groups=frozenset(user.groups.values_list("name", flat=True)),
+        address=user.email,
+        absent=absent,
+    )
+
+
+def under_way() -> QuerySet[Delegation]:
+    """Delegations that hold now, by the database's clock."""
+    return Delegation.objects.filter(
+        starts_at__lte=ClockTimestamp(), ends_at__gt=ClockTimestamp(), ended_at__isnull=True
     )
 
 
@@ -124,6 +245,6 @@ def involved_in(runs: Iterable[Run]) -> dict[UUID, Involved]:
     for run_id, user_id, kind in did.values_list("run_id", "user_id", "kind"):
         hands[run_id][user_id] = HANDS[Intervention.Kind(kind)]
     return {
-        run_id: Involved(requester_id=run.started_by_id, hands=hands[run_id])
+        run_id: Involved(requester_id=run.started_by_id, hands=hands[run_id], agent=run.agent)
         for run_id, run in by_id.items()
     }

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from accounts.models import User
-from approvals import clock, queries
+from approvals import clock, policy, queries
 from approvals.electorate import Electorate, Tally, gate_of
 from approvals.models import Request
-from approvals.policy import Gate
+from approvals.policy import Book, Gate, Risk
 from approvals.queries import Row
 from approvals.status import Status
 from runs.status import State
@@ -43,17 +43,16 @@ class Line:
 
     row: Row
     state: State
+    label: str
+    """What the badge says."""
     rule: str
     """The policy in words."""
+    risk: str
+    """Where it is not the usual one."""
     urgent: bool
     approvals: int
     """So far."""
     quorum: int
-
-    @property
-    def label(self) -> str:
-        """What the badge says."""
-        return label_of(self.state, gate_of(self.row.request))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +86,9 @@ def lines(rows: Iterable[Row]) -> list[Line]:
     """Rows with what the lists show besides. A constant number of queries."""
     found = list(rows)
     asked = [row.request for row in found if row.request.status == Status.PENDING]
-    electorate = Electorate.of(asked)
+    electorate, book = Electorate.of(asked), policy.in_force()
     now = clock.now()
-    return [_line(row, electorate, now) for row in found]
+    return [_line(row, electorate, book, now) for row in found]
 
 
 def is_urgent(request: Request, now: datetime) -> bool:
@@ -113,8 +112,8 @@ def label_of(state: State, gate: Gate) -> str:
     """`state` in words: who is waited for, where somebody is."""
     if state.value != Status.PENDING:
         return state.label
-    groups = " and ".join(sorted(gate.groups))
-    return f"{state.label} for {groups[:1].upper()}{groups[1:]}"
+    asked = gate.asked
+    return f"{state.label} for {asked[:1].upper()}{asked[1:]}"
 
 
 def _closed_since(user: User, moment: datetime, *, mine: bool) -> list[Row]:
@@ -123,21 +122,26 @@ def _closed_since(user: User, moment: datetime, *, mine: bool) -> list[Row]:
     if not mine:
         return since
     groups = set(user.groups.values_list("name", flat=True))
-    return [row for row in since if row.group in groups]
+    return [
+        row for row in since if groups & set(row.request.groups) or user.email in row.request.people
+    ]
 
 
 def _place(row: Row) -> tuple[datetime, str]:
     return row.request.deadline, str(row.request.pk)
 
 
-def _line(row: Row, electorate: Electorate, now: datetime) -> Line:
+def _line(row: Row, electorate: Electorate, book: Book, now: datetime) -> Line:
     request = row.request
-    gate = gate_of(request)
+    gate = gate_of(request, book)
     tally = electorate.tally(request, gate) if request.status == Status.PENDING else None
+    state = state_of(row.state, request, tally, now)
     return Line(
         row=row,
-        state=state_of(row.state, request, tally, now),
+        state=state,
+        label=label_of(state, gate),
         rule=gate.sentence,
+        risk="" if gate.risk == Risk.NORMAL else Risk(gate.risk).label,
         urgent=is_urgent(request, now),
         approvals=tally.approvals if tally else 0,
         quorum=gate.quorum,

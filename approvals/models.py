@@ -13,6 +13,8 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -50,9 +52,24 @@ class Request(models.Model):
     args_hash = models.CharField(max_length=64, blank=True, default="")
     """Of the effect that an approval permits; only our own `ask()` earns a permit."""
     policy = models.JSONField()
-    """The policy as of then: see `approvals.policy.Policy`."""
-    group = models.CharField(max_length=150)
+    """The policy as of then: see `approvals.gates.then`."""
+    policy_version = models.IntegerField(default=0)
+    """Of the policies in force then; 0: those of the settings."""
+    group = models.CharField(max_length=150, blank=True, default="")
+    """The first that was asked; empty where only people are named."""
+    groups = ArrayField(models.CharField(max_length=150), default=list)
+    """All that may have a say, those that joined since included."""
+    people = ArrayField(models.CharField(max_length=254), default=list)
+    """E-mail addresses of the people whom a policy names."""
+    joined = ArrayField(models.CharField(max_length=150), default=list)
+    """The groups that an escalation has added: see `approvals.nudges`."""
+    asked_at = models.DateTimeField(null=True)
+    """Since when this is asked, whatever round it is: from here the deadline counts."""
     deadline = models.DateTimeField()
+    nudge_at = models.DateTimeField(null=True)
+    """When the next reminder or escalation is due."""
+    checked_at = models.DateTimeField(null=True)
+    """When somebody last looked whether enough people can decide it."""
     status = models.CharField(
         max_length=10, choices=status.Status.choices, default=status.Status.PENDING
     )
@@ -85,12 +102,27 @@ class Request(models.Model):
                 name="approvals_request_open",
                 condition=Q(status=status.Status.PENDING),
             ),
+            models.Index(
+                fields=("nudge_at",),
+                name="approvals_request_nudge",
+                condition=Q(status=status.Status.PENDING, nudge_at__isnull=False),
+            ),
+            GinIndex(
+                fields=("groups",),
+                name="approvals_request_groups",
+                condition=Q(status=status.Status.PENDING),
+            ),
             models.Index(fields=("group", "status", "deadline"), name="approvals_request_by_group"),
             models.Index(fields=("-created_at", "-id"), name="approvals_request_newest"),
         )
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def asked_of(self) -> str:
+        """Who may have a say, such as "finance" or "finance, legal"."""
+        return ", ".join((*self.groups, *self.people)) or self.group
 
 
 class Vote(models.Model):
@@ -103,6 +135,16 @@ class Vote(models.Model):
     verdict = models.CharField(max_length=10, choices=status.Verdict.choices)
     value = models.JSONField(null=True, blank=True)
     comment = models.TextField(blank=True, default="")
+    reason = models.CharField(max_length=100, blank=True, default="")
+    """One of the policy's named reasons to reject."""
+    on_behalf_of = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="votes_by_others",
+    )
+    """For whom this person stood in."""
     digest = models.CharField(max_length=64)
     token = models.CharField(max_length=64)
     """Of the form that was posted: the same token of this user again is the same vote."""
@@ -170,3 +212,105 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verdict} by {self.decider}"
+
+
+class Firing(models.Model):
+    """What the clock did to an open request, once: a reminder, an escalation, an alert."""
+
+    class Kind(models.TextChoices):
+        REMINDER = "reminder", "Reminded"
+        ESCALATION = "escalation", "Escalated"
+        NOBODY = "nobody", "Nobody can decide"
+
+    request = models.ForeignKey(Request, on_delete=models.PROTECT, related_name="firings")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    number = models.IntegerField(default=1)
+    """Of the reminder or step in the policy as of then."""
+    group = models.CharField(max_length=150, blank=True, default="")
+    """That joined."""
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(
+                fields=("request", "kind", "number"), name="approvals_firing_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.number}"
+
+
+class PolicyVersion(models.Model):
+    """All policies as somebody left them. Only grows: a trigger refuses UPDATE and DELETE."""
+
+    number = models.IntegerField(primary_key=True)
+    policies = models.JSONField()
+    """In the order in which they are tried, the default last: see `policies.rule.Policy`."""
+    what = models.CharField(max_length=300)
+    """What was changed, in words."""
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="policy_versions",
+    )
+    by_label = models.CharField(max_length=200)
+    at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        permissions = (("change_policy", "Can change the policies of approvals"),)
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.what}"
+
+
+class Delegation(models.Model):
+    """For a time, somebody stands in for somebody else who may decide."""
+
+    absent = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="delegations"
+    )
+    stand_in = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="stands_in"
+    )
+    agents = ArrayField(models.CharField(max_length=200), default=list)
+    """Patterns (`fnmatch`) of agents."""
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    reason = models.TextField()
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="delegations_made"
+    )
+    made_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True, blank=True)
+    """Before its time."""
+    ended_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="delegations_ended",
+    )
+
+    class Meta:
+        default_permissions = ()
+        permissions = (("delegate_request", "Can delegate decisions for somebody absent"),)
+        constraints = (
+            models.CheckConstraint(
+                name="approvals_delegation_to_somebody_else",
+                condition=~Q(absent=models.F("stand_in")),
+            ),
+            models.CheckConstraint(
+                name="approvals_delegation_ends_after_it_starts",
+                condition=Q(ends_at__gt=models.F("starts_at")),
+            ),
+        )
+        indexes = (models.Index(fields=("stand_in", "ends_at"), name="approvals_delegation_for"),)
+
+    def __str__(self) -> str:
+        return f"{self.stand_in_id} for {self.absent_id}"

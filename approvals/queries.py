@@ -14,10 +14,12 @@ from django.db.models import Q, QuerySet
 
 from accounts.actors import ClockTimestamp
 from accounts.models import User
-from approvals import deadlines, eligibility, errors, policy, rounds, shapes
-from approvals.eligibility import Involved, Person
+from approvals import deadlines, eligibility, errors, gates, policy, rounds, shapes, votes
+from approvals.eligibility import Involved, Person, Standing
+from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
-from approvals.policy import Gate, OnDeadline, Policy
+from approvals.policies.rule import Policy
+from approvals.policy import Book, Gate, OnDeadline
 from approvals.status import DELIVERIES, STATES, Status, Verdict
 from runs.models import Run
 from runs.status import LIVE, State
@@ -100,7 +102,7 @@ def detail(request_id: UUID, user: User) -> Detail:
     )
     if request is None:
         raise errors.NoSuchRequest
-    rule, gate = _rules(request)
+    gate = gates.of(request)
     refusals = _refusals(request, gate, eligibility.person(user), eligibility.involved(request.run))
     unanswerable = _unanswerable(request, gate, Verdict.APPROVED)
     decision = rounds.decision_of(request)
@@ -115,7 +117,7 @@ def detail(request_id: UUID, user: User) -> Detail:
         state=STATES[request.status],
         gate=gate,
         sentence=gate.sentence,
-        lapse=_lapse(request, rule),
+        lapse=_lapse(request),
         deadline=request.deadline,
         votes=list(request.votes.select_related("user").order_by("at", "pk")),
         decision=decision,
@@ -185,7 +187,15 @@ def visible_to(user: User) -> QuerySet[Request]:
         return Request.objects.none()
     if user.has_perm("runs.view_payload") or user.has_perm("audit.view_entry"):
         return Request.objects.all()
-    return Request.objects.filter(group__in=user.groups.values("name"))
+    return Request.objects.filter(_asked_of(eligibility.person(user)))
+
+
+def _asked_of(person: Person) -> Q:
+    """Requests in which this person may have a say, for themselves or for somebody absent."""
+    everybody = (person, *(each.person for each in person.absent))
+    groups = sorted({group for each in everybody for group in each.groups})
+    addresses = sorted({each.address for each in everybody})
+    return Q(groups__overlap=groups) | Q(people__overlap=addresses)
 
 
 # --- how it is found out --------------------------------------------------------------------------
@@ -193,23 +203,26 @@ def visible_to(user: User) -> QuerySet[Request]:
 
 def _mine(user: User) -> list[Request]:
     person = eligibility.person(user)
-    if not person.may_decide or not person.groups:
+    if not person.may_decide:
         return []
     found = list(
-        _with_run(Request.objects.filter(status=Status.PENDING, group__in=person.groups))
+        _with_run(Request.objects.filter(_asked_of(person), status=Status.PENDING))
         .filter(
             deadline__gt=ClockTimestamp(), run__cancel_asked_at__isnull=True, run__status__in=LIVE
         )
         .exclude(votes__user=user)
         .order_by("deadline", "pk")[:MOST]
     )
+    if not found:
+        return []
     involved = eligibility.involved_in(request.run for request in found)
-    return [each for each in found if _can_act(each, person, involved[each.run_id])]
+    book = policy.in_force()
+    return [each for each in found if _can_act(each, book, person, involved[each.run_id])]
 
 
-def _can_act(request: Request, person: Person, involved: Involved) -> bool:
+def _can_act(request: Request, book: Book, person: Person, involved: Involved) -> bool:
     """Whether it makes sense to call on this person: they may approve it, or only reject it."""
-    _, gate = _rules(request)
+    gate = gates.of(request, book)
     verdict = Verdict.APPROVED
     if _unanswerable(request, gate, verdict):
         verdict = Verdict.REJECTED
@@ -229,10 +242,26 @@ def _refusals(
         verdict: str(
             shut
             or eligibility.why_not(person, gate, involved, verdict)
+            or (verdict == Verdict.APPROVED and _echo(request, gate, person, involved))
             or _unanswerable(request, gate, verdict)
         )
         for verdict in (Verdict.APPROVED, Verdict.REJECTED)
     }
+
+
+def _echo(request: Request, gate: Gate, person: Person, involved: Involved) -> NotEligible | None:
+    """Why an approval by somebody who may approve would only repeat one that counts already."""
+    mine = eligibility.standing(person, gate, involved)
+    approved = {
+        vote.user_id: vote
+        for vote in request.votes.filter(verdict=Verdict.APPROVED).select_related("on_behalf_of")
+    }
+    if not isinstance(mine, Standing) or not approved:
+        return None
+    for other in votes.standing_votes(approved, gate, involved):
+        if eligibility.one_voice(other, mine, involved.agent):
+            return eligibility.echo(other.person.label)
+    return None
 
 
 def _shut(request: Request) -> str:
@@ -252,13 +281,8 @@ def _unanswerable(request: Request, gate: Gate, verdict: Verdict) -> str:
     return shapes.unanswerable(request.shape, verdict, answers=gate.answers, digest=request.digest)
 
 
-def _rules(request: Request) -> tuple[Policy, Gate]:
-    """The policy as of then, and what must be satisfied now."""
-    then = Policy.read(request.policy)
-    return then, policy.together(then, policy.find(request.run.agent, request.node))
-
-
-def _lapse(request: Request, rule: Policy) -> str:
+def _lapse(request: Request) -> str:
+    rule = Policy.read(request.policy)
     follows = deadlines.outcome(request.shape, request.digest, rule).outcome
     return OnDeadline(follows).label
 

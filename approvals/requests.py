@@ -17,8 +17,11 @@ from uuid import UUID
 from django.db.models import JSONField, Min, Q, QuerySet, Value
 
 from accounts.actors import Actor, ClockTimestamp
-from approvals import clock, policy, rounds, shapes
-from approvals.models import Decision, Request
+from approvals import clock, gates, notices, policy, rounds, shapes
+from approvals.electorate import Electorate, Tally
+from approvals.models import Decision, Firing, Request
+from approvals.policies import plan
+from approvals.policy import Book
 from approvals.rounds import Fit
 from approvals.status import Delivery, Status
 from audit import canonical, trail
@@ -33,7 +36,9 @@ ASKED_AGAIN = "asked again"
 def open(run: Run, head: Head) -> datetime | None:  # noqa: A001 (the verb; read as requests.open)
     """Make the open requests of `run` those that `head` asks; return the nearest deadline."""
     last = rounds.newest(of_head(run.pk, head))
-    opening = _Opening(run=run, head=head, fence=Lease.objects.get(pk=run.pk).fence)
+    opening = _Opening(
+        run=run, head=head, fence=Lease.objects.get(pk=run.pk).fence, book=policy.in_force()
+    )
     for interrupt_id, pending in head.pending.items():
         opening.bring_up_to_date(pending, last.get(interrupt_id))
     for request in _pending(run).exclude(interrupt_id__in=head.pending):
@@ -132,6 +137,26 @@ def give_up(decision: Decision, reason: str) -> None:
         )
 
 
+def check_possible(request: Request, book: Book) -> None:
+    """If too few people exist who may approve, say so, once per request. With its run locked."""
+    tell_if_impossible(request, Electorate.of([request]).tally(request, gates.of(request, book)))
+
+
+def tell_if_impossible(request: Request, tally: Tally) -> None:
+    if tally.possible:
+        return
+    _, new = Firing.objects.get_or_create(request=request, kind=Firing.Kind.NOBODY, number=1)
+    if new:
+        record(
+            "request.nobody_can_decide",
+            request,
+            actor=DRIVER,
+            reason=f"{tally.missing} more must approve, {tally.able} may",
+            data={"missing": tally.missing, "able": tally.able},
+        )
+        notices.notify(notices.Event.NOBODY_CAN_DECIDE, request)
+
+
 def record(
     verb: str, request: Request, *, actor: Actor, reason: str = "", data: object = None
 ) -> None:
@@ -156,6 +181,7 @@ class _Opening:
     run: Run
     head: Head
     fence: int
+    book: Book
 
     def bring_up_to_date(self, pending: Pending, last: Request | None) -> None:
         forgiven = self.run.forgiven_fence
@@ -170,7 +196,7 @@ class _Opening:
                     pending,
                     last,
                     replaces=last,
-                    deadline=last.deadline,
+                    since=last,
                     changes=rounds.changes_after(last, forgiven),
                 )
             case (Fit.UNSTABLE, Request()):
@@ -188,12 +214,17 @@ class _Opening:
         last: Request | None,
         *,
         replaces: Request | None = None,
-        deadline: datetime | None = None,
+        since: Request | None = None,
         changes: int = 0,
     ) -> None:
-        rule = policy.find(self.run.agent, pending.node)
+        """`since`: the request whose deadline goes on to hold, and what has joined since."""
         shape = shapes.detect(pending.value, pending.schema)
         payload = canonical.visible(pending.value)
+        node = canonical.text(pending.node)[:200]
+        rules = self.book.find(*gates.subjects(self.run.agent, node, shape, payload))
+        gate = policy.together(*rules)
+        asked_at = since.asked_at if since and since.asked_at else clock.now()
+        deadline = since.deadline if since else min(rule.due(asked_at) for rule in rules)
         question = shapes.describe(shape, payload)
         request = Request.objects.create(
             run=self.run,
@@ -203,7 +234,7 @@ class _Opening:
             round=last.round + 1 if last else 1,
             changes=changes,
             fence=self.fence,
-            node=canonical.text(pending.node)[:200],
+            node=node,
             askers=rounds.stored(pending.askers),
             shape=shape,
             # A question may be null, which is JSON but not the database's NULL.
@@ -211,9 +242,14 @@ class _Opening:
             digest=shapes.fingerprint(pending.value),
             title=question.title,
             **_permit(shape, pending.value),
-            policy=rule.stored(),
-            group=rule.group,
-            deadline=deadline or clock.now() + rule.deadline,
+            policy=gates.kept(rules),
+            policy_version=self.book.version,
+            group=next((rule.group for rule in rules if rule.group), ""),
+            groups=sorted(gate.groups),
+            people=sorted(gate.people),
+            asked_at=asked_at,
+            deadline=deadline,
+            nudge_at=plan.first(rules[0], asked_at, deadline),
         )
         if replaces is not None:
             Request.objects.filter(pk=replaces.pk).update(replaced_by=request)
@@ -231,6 +267,7 @@ class _Opening:
                 "deadline": request.deadline,
             },
         )
+        check_possible(request, self.book)
 
 
 def _permit(shape: shapes.Shape, payload: object) -> dict[str, str]:

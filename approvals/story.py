@@ -67,7 +67,7 @@ class Story:
         return Notice(
             tone="human",
             text=phrase(
-                f"Waits for {request.group}: {request.title}. Asked ",
+                f"Waits for {request.asked_of}: {request.title}. Asked ",
                 request.created_at,
                 "; the deadline is ",
                 request.deadline,
@@ -94,7 +94,7 @@ class Story:
         found = queries.visible_to(user).filter(run_id__in=run_ids, status=Status.PENDING)
         return {
             request.run_id: Remark(
-                reason=phrase(f"{request.title} · {request.group} · deadline ", request.deadline)
+                reason=phrase(f"{request.title} · {request.asked_of} · deadline ", request.deadline)
             )
             for request in found.order_by("-deadline")[: MOST * 5]
         }
@@ -117,7 +117,7 @@ def _item(request: Request) -> Item:
         title=request.title,
         url=_url(request),
         state=STATES[request.status],
-        detail=request.group,
+        detail=request.asked_of,
         note=phrase(says or request.close_reason),
         at=request.created_at,
     )
@@ -127,7 +127,7 @@ def _asked(request: Request) -> Event:
     return Event(
         at=request.created_at,
         state=STATES[Status.PENDING],
-        text=f"Asked {request.group}: {request.title}",
+        text=f"Asked {request.asked_of}: {request.title}",
         note=phrase(f"round {request.round}" if request.round > 1 else ""),
         url=_url(request),
     )
@@ -155,10 +155,10 @@ def _delivered(decision: Decision) -> Event:
 
 
 def _may_decide(request: Request, user: User) -> bool:
-    return (
-        user.has_perm("approvals.decide_request")
-        and user.groups.filter(name=request.group).exists()
-    )
+    if not user.has_perm("approvals.decide_request"):
+        return False
+    named = user.email in request.people
+    return named or user.groups.filter(name__in=request.groups).exists()
 
 
 def _lapse(request: Request) -> str:

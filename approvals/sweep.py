@@ -1,4 +1,5 @@
-"""The sweep: fires deadlines, and rings for runs that were decided and did not notice.
+"""The sweep: reminds, escalates and fires deadlines, notices what nobody can decide, and rings for
+runs that were decided and did not notice.
 
 1. Candidates are found without locks; each is then handled in its own transaction, run first and
    request second, and looked at again once it is locked.
@@ -13,11 +14,12 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.actors import ClockTimestamp
-from approvals import deadlines, waking
-from approvals.models import Decision, Request
+from approvals import clock, deadlines, gates, nudges, policy, requests, waking
+from approvals.electorate import Electorate
+from approvals.models import Decision, Firing, Request
 from approvals.rounds import UNDER_WAY
 from approvals.status import Status
 from runs import status
@@ -27,13 +29,20 @@ logger = logging.getLogger(__name__)
 
 MOST = 200
 """Requests or runs handled in one pass, oldest first."""
+CHECK = timedelta(minutes=1)
+"""How often an open request is looked at for whether enough people may decide it."""
 GRACE = timedelta(seconds=10)
 """How long a run may rest with an undelivered decision before it is woken once more."""
 
 
 def sweep() -> int:
-    """One pass; how many deadlines fired and runs were woken."""
-    return _each(due(), expire) + _each(asleep().values_list("pk", flat=True)[:MOST], rouse)
+    """One pass; how many requests were changed and runs were woken."""
+    return (
+        _each(due(), expire)
+        + _each(to_nudge(), nudge)
+        + _each(undecidable(), alert)
+        + _each(asleep().values_list("pk", flat=True)[:MOST], rouse)
+    )
 
 
 def _each(found: Iterable[UUID], act: Callable[[UUID], bool]) -> int:
@@ -64,17 +73,79 @@ def due() -> QuerySet[Request, UUID]:
 def expire(request_id: UUID) -> bool:
     """Expire one request if it is still open and due; False if not, or if somebody is at it."""
     with transaction.atomic():
-        run = _lock(Run.objects.filter(requests=request_id, cancel_asked_at__isnull=True))
-        if run is None or run.ended:
+        found = _lock_open(request_id)
+        if found is None or not deadlines.passed(found[1]):
             return False
-        request = (
-            Request.objects.select_for_update(no_key=True, skip_locked=True)
-            .filter(pk=request_id, status=Status.PENDING)
-            .first()
+        return deadlines.expire(*found)
+
+
+def to_nudge() -> QuerySet[Request, UUID]:
+    """Open requests of which somebody is to be reminded, or more people asked."""
+    return (
+        Request.objects.filter(
+            status=Status.PENDING,
+            nudge_at__lte=ClockTimestamp(),
+            deadline__gt=ClockTimestamp(),
+            run__cancel_asked_at__isnull=True,
+            run__status__in=status.LIVE,
         )
-        if request is None or not deadlines.passed(request):
+        .order_by("nudge_at", "pk")
+        .values_list("pk", flat=True)[:MOST]
+    )
+
+
+def nudge(request_id: UUID) -> bool:
+    """Remind and escalate where that is due; False if it is not, or if somebody is at it."""
+    with transaction.atomic():
+        found = _lock_open(request_id)
+        if found is None:
             return False
-        return deadlines.expire(run, request)
+        at = clock.now()
+        return not deadlines.passed(found[1], at) and nudges.catch_up(found[1], at) > 0
+
+
+def undecidable() -> list[UUID]:
+    """Open requests not looked at lately that too few people may decide and nobody was told of."""
+    unseen = (
+        Request.objects.filter(
+            Q(checked_at__isnull=True) | Q(checked_at__lt=ClockTimestamp() - CHECK),
+            status=Status.PENDING,
+            run__status__in=status.LIVE,
+        )
+        .exclude(firings__kind=Firing.Kind.NOBODY)
+        .select_related("run")
+        .order_by(F("checked_at").asc(nulls_first=True), "pk")[:MOST]
+    )
+    found = list(unseen)
+    if not found:
+        return []
+    Request.objects.filter(pk__in=[each.pk for each in found]).update(checked_at=ClockTimestamp())
+    book, electorate = policy.in_force(), Electorate.of(found)
+    return [each.pk for each in found if not electorate.tally(each, gates.of(each, book)).possible]
+
+
+def alert(request_id: UUID) -> bool:
+    """Tell that nobody can decide a request, if it is still so."""
+    with transaction.atomic():
+        found = _lock_open(request_id)
+        if found is None:
+            return False
+        requests.check_possible(found[1], policy.in_force())
+        return found[1].firings.filter(kind=Firing.Kind.NOBODY).exists()
+
+
+def _lock_open(request_id: UUID) -> tuple[Run, Request] | None:
+    """An open request and its run, locked; None if it is not open, or if somebody is at it."""
+    run = _lock(Run.objects.filter(requests=request_id, cancel_asked_at__isnull=True))
+    if run is None or run.ended:
+        return None
+    request = (
+        Request.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
+        .select_related("run")
+        .filter(pk=request_id, status=Status.PENDING)
+        .first()
+    )
+    return None if request is None else (run, request)
 
 
 def asleep() -> QuerySet[Run]:

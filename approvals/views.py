@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -139,8 +138,9 @@ def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
             seen_digest=sent["digest"],
             token=sent["token"],
         )
-    except accounts_errors.ReauthenticationNeeded:
-        return proof.ask(request, {"comment": sent["comment"]})
+    except accounts_errors.ReauthenticationNeeded as needed:
+        passkey = isinstance(needed, accounts_errors.PasskeyNeeded)
+        return proof.ask(request, {"comment": sent["comment"]}, passkey=passkey)
     except errors.PayloadChanged as refusal:
         now = queries.detail(refusal.now or request_id, user)
         return page.show(now, comment=sent["comment"], refusal=refusal)
@@ -297,15 +297,19 @@ def policies(request: HttpRequest) -> HttpResponse:
             groups=groups.right(SEE_POLICIES).groups,
             who=user.label,
         )
-    people = deciders()
+    people, book = deciders(), policy.in_force()
     rules = [
         Rule(
             policy=each,
-            default=number == len(settings.APPROVALS_POLICIES),
-            sentence=policy.together(each, each).sentence,
+            default=each is book.policies[-1],
+            sentence=gate.sentence,
             lapse=policy.OnDeadline(each.on_deadline).label,
-            able=sum(each.group in person.groups for person in people),
+            able=sum(
+                all(who.admits(person.groups, person.address) for who in gate.who)
+                for person in people
+            ),
         )
-        for number, each in enumerate(policy.everything())
+        for each in book.policies
+        for gate in [policy.together(each)]
     ]
     return render(request, "approvals/policies.html", {"rules": rules})

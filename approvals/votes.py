@@ -6,13 +6,15 @@ be. What is added here is somebody's usable vote.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
 from accounts.actors import Actor
 from approvals import eligibility, errors, requests, shapes, waking
-from approvals.eligibility import Involved, Person
+from approvals.eligibility import Involved, Standing
+from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
 from approvals.policy import Gate
 from approvals.status import Status, Verdict
@@ -48,6 +50,13 @@ class Ballot:
     comment: str
     seen_digest: str
     token: str
+    reason: str = ""
+    """One of the policy's named reasons to reject."""
+
+    @property
+    def said(self) -> str:
+        """Reason and comment, as the agent and the log are told."""
+        return ": ".join(filter(None, (self.reason, self.comment)))
 
 
 def outcome(request: Request, vote: Vote, *, repeated: bool = False) -> Outcome:
@@ -70,7 +79,8 @@ class Count:
     request: Request
     gate: Gate
     involved: Involved
-    person: Person
+    standing: Standing
+    """As whom this person votes."""
     ballot: Ballot
     at: datetime
     """When it was found to be in time."""
@@ -81,12 +91,15 @@ class Count:
         else:
             agreeing = self._agreeing()
             missing = max(0, self.gate.quorum - len(agreeing) - 1)
+        absent = self.standing.absent
         vote = Vote.objects.create(
             request=self.request,
-            user_id=self.person.user_id,
+            user_id=self.standing.person.user_id,
+            on_behalf_of_id=absent.user_id if absent else None,
             verdict=self.ballot.verdict,
             value=self.ballot.value,
             comment=self.ballot.comment,
+            reason=self.ballot.reason,
             digest=self.ballot.seen_digest,
             token=self.ballot.token,
             missing=missing,
@@ -101,44 +114,43 @@ class Count:
             self._decide(agreeing)
         return outcome(self.request, vote)
 
-    def _agreeing(self) -> list[Person]:
+    def _agreeing(self) -> list[Standing]:
         """Who approved before and may still approve now, each time with the same value.
 
-        Raises BadValue if somebody approved something else.
+        Raises BadValue if somebody approved something else, and NotEligible if this approval would
+        be the word of somebody who approved before.
         """
         votes = {vote.user_id: vote for vote in self.request.votes.filter(verdict=Verdict.APPROVED)}
-        standing = [
-            person
-            for person in eligibility.people(votes)
-            if eligibility.why_not(person, self.gate, self.involved) is None
-        ]
+        heard = standing_votes(votes, self.gate, self.involved)
         wanted = canonical.fingerprint(self.ballot.value)
-        for person in standing:
-            if canonical.fingerprint(votes[person.user_id].value) != wanted:
+        for each in heard:
+            if canonical.fingerprint(votes[each.person.user_id].value) != wanted:
                 raise errors.BadValue(
-                    f"{person.label} approved with another value. Approve the same, or reject."
+                    f"{each.person.label} approved with another value. Approve the same, or reject."
                 )
-        return sorted(standing, key=lambda person: votes[person.user_id].pk)
+            if eligibility.one_voice(each, self.standing, self.involved.agent):
+                raise eligibility.echo(each.person.label)
+        return heard
 
-    def _decide(self, agreeing: list[Person]) -> None:
-        decider = ", ".join(person.label for person in [*agreeing, self.person])
+    def _decide(self, agreeing: list[Standing]) -> None:
+        decider = ", ".join(each.label for each in [*agreeing, self.standing])
         if not requests.close(
-            self.request, Status(self.ballot.verdict), self.ballot.comment, actor=self.ballot.actor
+            self.request, Status(self.ballot.verdict), self.ballot.said, actor=self.ballot.actor
         ):
             raise errors.Busy
         decision = Decision.objects.create(
             request=self.request,
             verdict=self.ballot.verdict,
             value=self.ballot.value,
-            comment=self.ballot.comment,
-            decided_by_id=self.person.user_id,
+            comment=self.ballot.said,
+            decided_by_id=self.standing.person.user_id,
             decider=decider[:200],
             digest=self.request.digest,
             answer=shapes.answer(
                 self.request.shape,
                 self.ballot.verdict,
                 value=self.ballot.value,
-                comment=self.ballot.comment,
+                comment=self.ballot.said,
                 digest=self.request.digest,
                 by=decider,
                 answers=self.gate.answers,
@@ -153,7 +165,7 @@ class Count:
             verb,
             self.request,
             actor=self.ballot.actor,
-            reason=self.ballot.comment,
+            reason=self.ballot.said,
             data=data
             | {
                 "title": self.request.title,
@@ -162,8 +174,24 @@ class Count:
                 "digest": self.request.digest,
                 "round": self.request.round,
                 "method": self.ballot.actor.method,
+                "on_behalf_of": self.standing.absent.label if self.standing.absent else "",
             },
         )
+
+
+def standing_votes(votes: Mapping[int, Vote], gate: Gate, involved: Involved) -> list[Standing]:
+    """Of these approvals by user id, those that count now: one for each voice, oldest first."""
+    heard: list[Standing] = []
+    for person in sorted(eligibility.people(votes), key=lambda each: votes[each.user_id].pk):
+        now = eligibility.standing(person, gate, involved)
+        if isinstance(now, NotEligible):
+            continue
+        then = votes[person.user_id].on_behalf_of
+        if then is not None and now.absent is None:
+            now = replace(now, absent=eligibility.bare(then))
+        if not any(eligibility.one_voice(now, other, involved.agent) for other in heard):
+            heard.append(now)
+    return heard
 
 
 def _already_done(request: Request) -> bool:

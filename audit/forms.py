@@ -20,6 +20,7 @@ GROUPS = {
     "message": "Messages of the outbox",
     "person": "People",
     "policy": "Policies",
+    "delegation": "Delegations",
     "payload": "Hidden values",
     "export": "Exports",
     "audit": "The audit log",

@@ -80,6 +80,13 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         ),
         "request.expired": _verb("Expired", "Nobody decided in time.", "warn", "hourglass"),
         "request.escalated": _verb("Escalated", "More people were asked.", "warn", "person"),
+        "request.reminded": _verb("Reminded", "The deadline comes nearer.", "neutral", "clock"),
+        "request.nobody_can_decide": _verb(
+            "Nobody can decide",
+            "Fewer people may approve than the policies ask for.",
+            "warn",
+            "triangle",
+        ),
         "decision.voted": _verb(
             "Voted", "One person of several gave a verdict.", "human", "person"
         ),
@@ -134,6 +141,18 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "policy.changed": _verb(
             "Policy changed", "A policy in force is not what it was.", "warn", "lock"
         ),
+        "policy.added": _verb("Policy added", "There is one more policy in force.", "warn", "lock"),
+        "policy.removed": _verb("Policy removed", "A policy holds no longer.", "warn", "lock"),
+        "policy.change_refused": _verb(
+            "Policy change refused", "The policies stayed as they were.", "bad", "slash"
+        ),
+        "delegation.made": _verb(
+            "Delegated", "For a time, somebody decides for somebody absent.", "warn", "swap"
+        ),
+        "delegation.ended": _verb(
+            "Delegation ended", "Somebody decides for nobody else any more.", "neutral", "swap"
+        ),
+        "delegation.refused": _verb("Delegation refused", "Nothing was delegated.", "bad", "slash"),
         "payload.viewed": _verb(
             "Payload viewed",
             "A person looked at values that are hidden otherwise.",

@@ -8,18 +8,15 @@ import pytest
 
 from approvals import eligibility
 from approvals.eligibility import Involved, Person
-from approvals.policy import Gate
+from approvals.policy import Excluded, Gate, Who
 from tests.support.people import person
 
 
 def gate(*groups: str, four_eyes: bool = True) -> Gate:
     return Gate(
-        groups=frozenset(groups or {"finance"}),
-        four_eyes=four_eyes,
+        who=tuple(Who(groups=frozenset({each})) for each in groups or ("finance",)),
+        excluded=frozenset(Excluded.values if four_eyes else ()),
         quorum=1,
-        comment_required_to_reject=True,
-        reauthenticate_within=None,
-        answers={},
     )
 
 
@@ -82,5 +79,7 @@ def test_who_is_involved_is_read_once_for_many_runs(
     two.interventions.create(kind="force_resume", user=None, label="command line", reason="r")
     with django_assert_num_queries(1):
         found = eligibility.involved_in([one, two])
-    assert found[one.pk] == Involved(requester_id=ada.pk)
-    assert found[two.pk] == Involved(requester_id=None, hands={eve.pk: "retried it"})
+    assert found[one.pk] == Involved(requester_id=ada.pk, agent="refund_desk")
+    assert found[two.pk] == Involved(
+        requester_id=None, hands={eve.pk: "retried it"}, agent="refund_desk"
+    )

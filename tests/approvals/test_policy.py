@@ -14,6 +14,8 @@ from approvals import policy
 from approvals.policy import Policy
 from signalbox import settings as shipped
 
+pytestmark = pytest.mark.django_db
+
 FINE: dict[str, Any] = {"name": "p", "group": "finance"}
 
 
@@ -140,4 +142,4 @@ def test_the_settings_as_shipped_are_fine(settings):
     settings.APPROVALS_DEFAULT = shipped.APPROVALS_DEFAULT
     assert policy.check() == []
     assert policy.find("refund_desk", "gate").group == "finance"
-    assert [each.name for each in policy.everything()] == ["refunds", "default"]
+    assert [each.name for each in policy.in_force().policies] == ["refunds", "default"]

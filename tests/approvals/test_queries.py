@@ -111,7 +111,7 @@ def test_the_badge_costs_the_same_however_much_waits(
     for _ in range(waiting):
         asked()
     user = type(ben).objects.get(pk=ben.pk)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(7):
         assert queries.waiting_for(user) == waiting
 
 

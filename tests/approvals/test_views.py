@@ -421,7 +421,7 @@ def test_who_started_the_run_may_only_reject(client, ada, asked):
 def test_who_lost_the_right_after_opening_the_page_is_refused(as_ben, ben, asked):
     request = asked(refund())
     sent = form(as_ben.get(page_of(request)), "approved")
-    Request.objects.update(group="legal")  # so that Ben still sees a request of his groups
+    Request.objects.update(groups=["legal"])  # so that Ben still sees a request of his groups
     ben.groups.remove(*ben.groups.filter(name="finance"))
     ben.groups.create(name="legal")
     response = as_ben.post(page_of(request), sent)

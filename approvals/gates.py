@@ -1,0 +1,62 @@
+"""What a verdict on a request must satisfy: the policies of then and those of now, together.
+
+A question may be about several actions at once; then the policies of all of them hold together.
+Conditions read the question as it is kept, so that the same is found whenever it is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from approvals import policy, shapes
+from approvals.models import Request
+from approvals.policy import Book, Gate, Policy, Subject
+from approvals.shapes import Shape
+
+ALSO = "also"
+"""Key of `Request.policy` under which the policies besides the first are kept."""
+
+
+def subjects(agent: str, node: str, shape: str, payload: object) -> tuple[Subject, ...]:
+    """The actions that a question, in the form in which it is kept, asks leave for."""
+    return tuple(
+        Subject(agent=agent, node=node, tool=tool, args=args, payload=payload)
+        for tool, args in _actions(shape, payload)
+    )
+
+
+def _actions(shape: str, payload: object) -> Iterable[tuple[str, object]]:
+    if shape == Shape.LANGCHAIN_BATCHED and isinstance(payload, Mapping):
+        calls = [each for each in payload["action_requests"] if isinstance(each, Mapping)]
+        if len(calls) > 1:
+            return [(str(call.get("name") or ""), call.get("args")) for call in calls]
+    question = shapes.describe(shape, payload)
+    return [(question.tool, question.args)]
+
+
+def asked_by(request: Request) -> tuple[Subject, ...]:
+    return subjects(request.run.agent, request.node, request.shape, request.payload)
+
+
+def kept(rules: tuple[Policy, ...]) -> dict[str, object]:
+    """Policies as `Request.policy` keeps them; the first says when the deadline is and what then.
+
+    `then` reads them back.
+    """
+    first, *others = (rule.stored() for rule in rules)
+    return first | {ALSO: others} if others else first
+
+
+def then(request: Request) -> tuple[Policy, ...]:
+    """The policies as of then."""
+    return tuple(map(Policy.read, (request.policy, *request.policy.get(ALSO, ()))))
+
+
+def of(request: Request, book: Book | None = None, *, also: tuple[Subject, ...] = ()) -> Gate:
+    """What a verdict on this request, which has its run, must satisfy now.
+
+    `book`: the policies in force, where many requests are looked at. `also`: actions that would be
+    approved besides, such as the one with the edited arguments.
+    """
+    now = (book or policy.in_force()).find(*asked_by(request), *also)
+    return policy.together(*then(request), *now, joined=request.joined)

@@ -1,0 +1,100 @@
+"""The policies in force: the newest version that was stored, or those of the settings.
+
+1. First match wins. A policy whose conditions are in doubt holds together with whatever would hold
+   without it, so doubt closes and never opens.
+2. Nothing matches: the last one, the default, which has no conditions.
+3. Who decides holds the book still, so that after a change is saved nothing is decided by the old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+
+from approvals.models import PolicyVersion
+from approvals.policies import declared
+from approvals.policies.rule import Policy
+from approvals.policies.subjects import Subject
+from runs import statements
+
+LOCK = 0x51B0_0002
+"""Of advisory locks: the policies in force."""
+SEED = 0
+"""The version of policies that nobody has edited yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One policy that was tried on one action."""
+
+    policy: Policy
+    fits: bool | None
+    """None: in doubt."""
+    default: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Book:
+    """Policies in the order in which they are tried, the default last."""
+
+    version: int
+    policies: tuple[Policy, ...]
+
+    def find(self, *subjects: Subject) -> tuple[Policy, ...]:
+        """What holds for these actions, asked about together: all of it, in order."""
+        held = {
+            step.policy.name
+            for subject in subjects
+            for step in self.tried(subject)
+            if step.fits is not False
+        }
+        return tuple(each for each in self.policies if each.name in held)
+
+    def tried(self, subject: Subject) -> list[Step]:
+        """Each policy up to the first that is met beyond doubt."""
+        tried = []
+        for policy in self.policies:
+            default = policy is self.policies[-1]
+            step = Step(policy=policy, fits=default or policy.fits(subject), default=default)
+            tried.append(step)
+            if step.fits:
+                break
+        return tried
+
+    def get(self, name: str) -> Policy | None:
+        return next((each for each in self.policies if each.name == name), None)
+
+
+def in_force() -> Book:
+    """Raises ImproperlyConfigured if the settings are in force and cannot be read."""
+    newest = PolicyVersion.objects.order_by("-number").first()
+    return seed() if newest is None else of(newest)
+
+
+def hold() -> Book:
+    """The book in force; it stays so until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(statements.read("approvals", "hold_policies"), {"key": LOCK})
+    return in_force()
+
+
+def seed() -> Book:
+    """What the settings say."""
+    given = (*settings.APPROVALS_POLICIES, settings.APPROVALS_DEFAULT)
+    return Book(version=SEED, policies=tuple(map(_parse, given)))
+
+
+def of(stored: PolicyVersion) -> Book:
+    return Book(version=stored.number, policies=tuple(map(Policy.read, stored.policies)))
+
+
+def _parse(given: Mapping[str, Any]) -> Policy:  # Any: a setting, of whatever type
+    wrong = declared.problems(given)
+    if wrong:
+        raise ImproperlyConfigured(f"Approval policy {declared.named(given)}: {' '.join(wrong)}")
+    return Policy.of(given)

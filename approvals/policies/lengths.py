@@ -1,0 +1,43 @@
+"""Lengths of time as people write them: `90s`, `15m`, `4h`, `2d`, or several: `1d 12h`."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+SHORTEST, LONGEST = timedelta(seconds=1), timedelta(days=3650)
+_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
+_UNITS["s"] = timedelta(seconds=1)
+_PART = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([dhms])")
+HOW = "a length of time such as 30m, 4h or 2d"
+
+
+def parse(text: str) -> timedelta:
+    """Raises ValueError for anything else, and for less than a second or more than ten years."""
+    rest = text.strip().lower()
+    total = timedelta()
+    while rest:
+        found = _PART.match(rest)
+        if found is None:
+            raise ValueError(f"“{text.strip()}” is not {HOW}.")
+        total += float(found[1]) * _UNITS[found[2]]
+        rest = rest[found.end() :].lstrip()
+    if not SHORTEST <= total <= LONGEST:
+        raise ValueError(f"“{text.strip()}” must be from one second to ten years.")
+    return total
+
+
+def written(length: timedelta) -> str:
+    """What `parse` reads back as the same length."""
+    parts = []
+    rest = length
+    for unit, size in _UNITS.items():
+        if unit == "s":
+            break
+        whole, rest = divmod(rest, size)
+        if whole:
+            parts.append(f"{whole}{unit}")
+    if rest or not parts:
+        seconds = f"{rest.total_seconds():.6f}".rstrip("0").rstrip(".")
+        parts.append(f"{seconds}s")
+    return " ".join(parts)
