@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 if TYPE_CHECKING:
+    from approvals.jsonforms.schemas import Problem
     from approvals.models import Request
 
 
@@ -84,6 +86,13 @@ class BadValue(ApprovalsError):
     """This answer cannot be used. Correct it and decide again."""
 
     http_status = 422
+
+    def __init__(
+        self, message: str | None = None, *, problems: Mapping[str, Sequence[Problem]] | None = None
+    ) -> None:
+        """`problems`: what is wrong with which part, by the token of the action."""
+        super().__init__(message)
+        self.problems = problems or {}
 
 
 class NotAnswerable(BadValue):

@@ -5,6 +5,7 @@ Words and marks
     {% badge state %}                     anything with label, tone, icon and sentence
     {% badge state label="Retrying at 14:03" %}
     {{ text|visible }}                    text of strangers: escaped, hidden characters shown
+    {{ text|deceiving }}                  the same, but empty if there is nothing to point out
     {{ run.id|short }}                    the last eight characters
     {% ident run.id %}                    the same, with the whole in a tooltip and a copy button
     {% copy text "Copy the JSON" %}       a button; there only where a script can copy
@@ -112,6 +113,13 @@ def badge(state: State, label: str = "") -> SafeString:
 @register.filter
 def visible(text: object) -> SafeString:
     return visible_text.visible(str(text))
+
+
+@register.filter
+def deceiving(text: str) -> SafeString | str:
+    """The same where `text` has characters that deceive a reader; empty where it has none."""
+    shown = visible_text.visible(text)
+    return shown if "<mark" in shown else ""
 
 
 @register.filter
