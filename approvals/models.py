@@ -314,3 +314,106 @@ class Delegation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stand_in_id} for {self.absent_id}"
+
+
+class NoticeChoice(models.Model):
+    """What one person wants to be told by mail, and when. Who has none is told everything."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        primary_key=True,
+        on_delete=models.CASCADE,
+        related_name="notice_choice",
+    )
+    muted = ArrayField(models.CharField(max_length=20), default=list)
+    """Events of which this person is told nothing: see `approvals.notices.Event`."""
+    gather = models.IntegerField(default=1)
+    """Minutes within which everything goes into one mail."""
+    quiet_from = models.TimeField(null=True, blank=True)
+    quiet_to = models.TimeField(null=True, blank=True)
+    """Times of day in the person's zone."""
+    urgent_comes_through = models.BooleanField(default=True)
+    """Also in quiet hours, if the deadline would pass before they end."""
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.CheckConstraint(
+                name="approvals_noticechoice_quiet_has_both_ends",
+                condition=Q(quiet_from__isnull=True, quiet_to__isnull=True)
+                | (
+                    Q(quiet_from__isnull=False, quiet_to__isnull=False)
+                    & ~Q(quiet_from=models.F("quiet_to"))
+                ),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"what {self.user_id} is told"
+
+
+class Notice(models.Model):
+    """One thing that one person is told by mail, once."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        SENT = "sent", "Sent"
+        DROPPED = "dropped", "Not worth telling any more"
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices"
+    )
+    event = models.CharField(max_length=20)
+    request = models.ForeignKey(Request, on_delete=models.PROTECT, related_name="notices")
+    key = models.CharField(max_length=64)
+    """Of the message that it was planned for."""
+    due_at = models.DateTimeField()
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.WAITING)
+    message = models.UUIDField(null=True, blank=True)
+    """The mail that carries it; none while the mail can still take more."""
+    at = models.DateTimeField(db_default=Now())
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(
+                fields=("user", "request", "event", "key"), name="approvals_notice_once"
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("user", "due_at"),
+                name="approvals_notice_waiting",
+                condition=Q(status="waiting"),
+            ),
+            models.Index(fields=("request", "event"), name="approvals_notice_of_request"),
+            models.Index(
+                fields=("closed_at",),
+                name="approvals_notice_closed",
+                condition=Q(closed_at__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.event} for {self.user_id}"
+
+
+class Claim(models.Model):
+    """Somebody looks at a request. It informs others and expires; it keeps nobody from deciding."""
+
+    request = models.ForeignKey(Request, on_delete=models.CASCADE, related_name="claims")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="claims"
+    )
+    at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(fields=("request", "user"), name="approvals_claim_one_each"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} looks at {self.request_id}"
