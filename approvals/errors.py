@@ -10,6 +10,7 @@ from uuid import UUID
 if TYPE_CHECKING:
     from approvals.jsonforms.schemas import Problem
     from approvals.models import Request
+    from approvals.policies.declared import Fault
 
 
 class ApprovalsError(Exception):
@@ -113,6 +114,62 @@ class Busy(ApprovalsError):
     """Something else is changing this run right now. Nothing was decided; try again in a moment."""
 
     http_status = 503
+
+
+# --- policies and delegations --------------------------------------------------------------------
+
+
+class NoSuchPolicy(ApprovalsError):
+    """There is no such policy in force. Look for it in the list of policies."""
+
+    http_status = 404
+
+
+class PoliciesChanged(ApprovalsError):
+    """Somebody else changed the policies since you opened them. Nothing of yours was saved.
+
+    Look at what is in force now, and make your change to that.
+    """
+
+    def __init__(self, *, by: str, what: str, number: int) -> None:
+        super().__init__(
+            f"{by} changed the policies since you opened them: {what}. Nothing of yours was saved."
+            " What you entered is still below; look at what is in force now, and save again if your"
+            " change still fits."
+        )
+        self.number = number
+
+
+class BadPolicy(ApprovalsError):
+    """The policy cannot be used as it is written. Correct it and save again."""
+
+    http_status = 422
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        super().__init__(" ".join(fault.sentence for fault in faults))
+        self.faults = faults
+
+
+class NothingChanged(ApprovalsError):
+    """This is what is in force already, so nothing was saved."""
+
+    http_status = 422
+
+
+class BadDelegation(ApprovalsError):
+    """This cannot be delegated. Correct it and try again."""
+
+    http_status = 422
+
+
+class NoSuchDelegation(ApprovalsError):
+    """There is no such delegation, or it is none of yours. Look for it in the list."""
+
+    http_status = 404
+
+
+class DelegationEnded(ApprovalsError):
+    """This delegation has ended already. Nothing has changed."""
 
 
 # --- inside the driver and the graph -------------------------------------------------------------

@@ -6,12 +6,12 @@ Conditions read the question as it is kept, so that the same is found whenever i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from approvals import policy, shapes
 from approvals.models import Request
 from approvals.policy import Book, Gate, Policy, Subject
-from approvals.shapes import Shape
+from approvals.shapes import Call
 
 ALSO = "also"
 """Key of `Request.policy` under which the policies besides the first are kept."""
@@ -19,23 +19,16 @@ ALSO = "also"
 
 def subjects(agent: str, node: str, shape: str, payload: object) -> tuple[Subject, ...]:
     """The actions that a question, in the form in which it is kept, asks leave for."""
-    return tuple(
-        Subject(agent=agent, node=node, tool=tool, args=args, payload=payload)
-        for tool, args in _actions(shape, payload)
-    )
-
-
-def _actions(shape: str, payload: object) -> Iterable[tuple[str, object]]:
-    if shape == Shape.LANGCHAIN_BATCHED and isinstance(payload, Mapping):
-        calls = [each for each in payload["action_requests"] if isinstance(each, Mapping)]
-        if len(calls) > 1:
-            return [(str(call.get("name") or ""), call.get("args")) for call in calls]
-    question = shapes.describe(shape, payload)
-    return [(question.tool, question.args)]
+    return _of(agent, node, payload, shapes.calls(shape, payload))
 
 
 def asked_by(request: Request) -> tuple[Subject, ...]:
     return subjects(request.run.agent, request.node, request.shape, request.payload)
+
+
+def _of(agent: str, node: str, payload: object, calls: tuple[Call, ...]) -> tuple[Subject, ...]:
+    whole = Subject(agent=agent, node=node, payload=payload)
+    return tuple(replace(whole, tool=call.tool, args=call.args) for call in calls) or (whole,)
 
 
 def kept(rules: tuple[Policy, ...]) -> dict[str, object]:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals import views
+from approvals import delegation_pages, policy_pages, views
 
 app_name = "approvals"
 urlpatterns = [
     path("approvals/", views.inbox, name="inbox"),
-    path("approvals/policies/", views.policies, name="policies"),
+    path("approvals/policies/", policy_pages.policies, name="policies"),
+    path("approvals/policies/history/", policy_pages.history, name="policy_history"),
+    path("approvals/policies/history/<int:number>/", policy_pages.version, name="policy_version"),
+    path("approvals/policies/try/", policy_pages.try_out, name="policy_try"),
+    path("approvals/policies/new/", policy_pages.edit, name="policy_new"),
+    path("approvals/policies/edit/<path:name>/", policy_pages.edit, name="policy_edit"),
+    path("approvals/policies/remove/<path:name>/", policy_pages.remove, name="policy_remove"),
+    path("approvals/delegations/", delegation_pages.delegations, name="delegations"),
+    path(
+        "approvals/delegations/<int:delegation_id>/end/",
+        delegation_pages.end,
+        name="delegation_end",
+    ),
     path("approvals/<uuid:request_id>/", views.review, name="review"),
     path("approvals/decisions/<uuid:decision_id>/", views.decision, name="decision"),
     path("approvals/<uuid:request_id>/payload.json", views.payload, name="payload"),

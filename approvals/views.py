@@ -1,4 +1,4 @@
-"""Approvals: the inbox, the page on which a request is decided, and the policies in force."""
+"""Approvals: the inbox, and the page on which a request is decided."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
 
 from accounts import errors as accounts_errors
-from accounts import groups, proof
+from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors, policy, queries
+from approvals import clock, decisions, errors, queries
 from approvals import inbox as lists
 from approvals import review as reviews
-from approvals.electorate import deciders
 from approvals.forms import DecisionForm
-from approvals.policy import Policy
 from approvals.review import Review
 from approvals.status import Delivery, Status, Verdict
 from runs import masking, web
@@ -264,52 +262,3 @@ def decision(request: HttpRequest, decision_id: UUID) -> HttpResponse:
     if not found:
         raise errors.NoSuchRequest
     return HttpResponseRedirect(reverse("approvals:review", args=[found[0]]))
-
-
-# --- policies -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One policy as the page shows it."""
-
-    policy: Policy
-    default: bool
-    sentence: str
-    lapse: str
-    able: int
-    """How many people may decide by it."""
-
-    @property
-    def possible(self) -> bool:
-        """Enough of them, even if one of them is the requester."""
-        return self.able >= self.policy.quorum
-
-
-@require_safe
-def policies(request: HttpRequest) -> HttpResponse:
-    """What is in force, in the order in which it is tried. It is changed in the settings only."""
-    user = web.reader(request, SEE)
-    if not user.has_perm(SEE_POLICIES):
-        raise accounts_errors.NotPermitted(
-            SEE_POLICIES,
-            label="see the policies in force",
-            groups=groups.right(SEE_POLICIES).groups,
-            who=user.label,
-        )
-    people, book = deciders(), policy.in_force()
-    rules = [
-        Rule(
-            policy=each,
-            default=each is book.policies[-1],
-            sentence=gate.sentence,
-            lapse=policy.OnDeadline(each.on_deadline).label,
-            able=sum(
-                all(who.admits(person.groups, person.address) for who in gate.who)
-                for person in people
-            ),
-        )
-        for each in book.policies
-        for gate in [policy.together(each)]
-    ]
-    return render(request, "approvals/policies.html", {"rules": rules})

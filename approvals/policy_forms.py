@@ -1,0 +1,147 @@
+"""Forms around policies: the dry run, and delegations."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from accounts.models import User
+from approvals import delegations, eligibility, gates, shapes
+from approvals.policies.form import LIKE_CODE
+from approvals.policy import Subject
+from audit import canonical
+
+LONGEST_JSON = 64 * 1024
+
+
+class DryRunForm(forms.Form):
+    """An action that no agent has asked for."""
+
+    agent = forms.CharField(
+        label="Agent",
+        max_length=200,
+        widget=forms.TextInput(attrs={"list": "agents"} | LIKE_CODE),
+    )
+    node = forms.CharField(
+        label="Step", max_length=200, required=False, widget=forms.TextInput(attrs=LIKE_CODE)
+    )
+    tool = forms.CharField(
+        label="Tool", max_length=200, required=False, widget=forms.TextInput(attrs=LIKE_CODE)
+    )
+    args = forms.CharField(
+        label="Arguments, or a whole question",
+        max_length=LONGEST_JSON,
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6} | LIKE_CODE),
+        help_text='JSON, such as {"amount_cents": 60000, "currency": "EUR"}. Where no tool is'
+        " named, it is read as the question that the agent asks.",
+    )
+    requester = forms.EmailField(
+        label="Started by", required=False, help_text="The e-mail address of a person, if any."
+    )
+
+    def clean_args(self) -> object:
+        text = self.cleaned_data["args"].strip()
+        try:
+            return canonical.visible(json.loads(text)) if text else None
+        except (ValueError, RecursionError) as exc:
+            raise forms.ValidationError(f"This is not JSON: {exc}") from exc
+
+    def clean_requester(self) -> User | None:
+        address = self.cleaned_data["requester"]
+        if not address:
+            return None
+        found = User.objects.filter(email=address.strip().lower()).first()
+        if found is None:
+            raise forms.ValidationError("Nobody has this address.")
+        return found
+
+    def subjects(self) -> tuple[Subject, ...]:
+        """What a valid form asks about."""
+        sent = self.cleaned_data
+        if sent["tool"] or sent["args"] is None:
+            return (
+                Subject(
+                    agent=sent["agent"],
+                    node=sent["node"],
+                    tool=sent["tool"],
+                    args=sent["args"],
+                    payload=sent["args"],
+                ),
+            )
+        shape = shapes.detect(sent["args"])
+        return gates.subjects(sent["agent"], sent["node"], shape, sent["args"])
+
+
+class DelegationForm(forms.Form):
+    """Who stands in for whom, and how long."""
+
+    absent = forms.ModelChoiceField(
+        label="Absent", queryset=User.objects.none(), empty_label="Choose somebody"
+    )
+    stand_in = forms.ModelChoiceField(
+        label="Who decides instead", queryset=User.objects.none(), empty_label="Choose somebody"
+    )
+    starts_at = forms.DateTimeField(
+        label="From",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    ends_at = forms.DateTimeField(
+        label="Until",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    agents = forms.CharField(
+        label="For which agents",
+        max_length=2000,
+        initial="*",
+        widget=forms.TextInput(attrs=LIKE_CODE),
+        help_text="Patterns, separated by commas. A star alone is for every agent.",
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=delegations.LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Kept in the audit log, with your name.",
+        error_messages={"required": "A reason is required. Write one and try again."},
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        able = [each for each in User.objects.order_by("first_name", "email") if _able(each)]
+        people = User.objects.filter(pk__in=[each.pk for each in able])
+        zone = timezone.get_current_timezone_name()
+        self.fields["stand_in"] = _people(self.fields["stand_in"], people.exclude(pk=user.pk))
+        if user.has_perm(delegations.FOR_OTHERS):
+            self.fields["absent"] = _people(self.fields["absent"], people)
+            self.fields["stand_in"] = _people(self.fields["stand_in"], people)
+        else:
+            del self.fields["absent"]
+        for name in ("starts_at", "ends_at"):
+            self.fields[name].help_text = f"In {zone}."
+
+    def clean_agents(self) -> list[str]:
+        return [each.strip() for each in self.cleaned_data["agents"].split(",") if each.strip()]
+
+
+class EndForm(forms.Form):
+    """Why a delegation ends before its time."""
+
+    reason = forms.CharField(
+        label="Reason",
+        max_length=delegations.LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Kept in the audit log, with your name.",
+        error_messages={"required": "A reason is required. Write one and try again."},
+    )
+
+
+def _able(user: User) -> bool:
+    return user.may_sign_in and user.has_perm(eligibility.PERMISSION)
+
+
+def _people(field: forms.Field, people: Any) -> forms.ModelChoiceField[User]:
+    return forms.ModelChoiceField(label=field.label, queryset=people, empty_label="Choose somebody")
