@@ -53,6 +53,8 @@ logger = logging.getLogger(__name__)
 
 STRICT = "__pregel_strict_resume"
 """LangGraph's switch that makes an answer to a question nobody asks an error; see runs.fitness."""
+HAND_ONS = 10
+"""Workers in a row that may hand a run on to one that offers its version, before it is parked."""
 NO_PROGRESS = 3
 """Calls in a row that return normally and change nothing, before the run fails."""
 
@@ -194,16 +196,21 @@ class _Drive:
             in_doubt=hindrances.in_doubt,
             stopped=hindrances.stopped,
             fit=fit,
-            right_worker=(
-                ""
-                if fit is moves.Fit.FITS or self.unreadable
-                else workers.offering(self.taken.agent, self.taken.version)
-            ),
+            right_worker="" if fit is moves.Fit.FITS else self._right_worker(),
             failure=self._failure(past),
             retrying=past.retrying,
             crash_loop=past.lost >= settings.RUNS_CRASH_LIMIT,
             why_unfit=self.unfit or self.unreadable,
         )
+
+    def _right_worker(self) -> str:
+        """Who can drive the run instead; nobody, if those who should could not either."""
+        if self.unreadable:
+            return ""
+        if history.handed_on(self.run_id) >= HAND_ONS:
+            self.unfit = self.unfit or f"{HAND_ONS} workers in a row could not drive this run"
+            return ""
+        return workers.offering(self.taken.agent, self.taken.version)
 
     def _fit(self) -> moves.Fit:
         if self.agent is None:

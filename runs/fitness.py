@@ -53,6 +53,6 @@ def require() -> None:
             "The installed LangGraph ignores strict resume, so an answer could reach the wrong"
             " question. Install the version that Signalbox pins."
         )
-    checkpoints.require_ready()
     for name in registry.declarations():
         graphs.load(name)
+    checkpoints.require_ready()

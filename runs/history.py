@@ -20,6 +20,8 @@ from runs.moves import Failure
 from runs.registry import Declaration
 
 LOOK_BACK = 50
+HANDED_ON = "handed on to"
+"""How the detail of an attempt begins that has given the run to another worker."""
 SILENT = (status.Outcome.DRAINED, status.Outcome.RELEASED, status.Outcome.OPEN)
 """Outcomes that say nothing about the head."""
 
@@ -67,6 +69,16 @@ def unseen(run_id: UUID) -> int:
     forgiven = Run.objects.values_list("forgiven_fence", flat=True).get(pk=run_id)
     newest = Attempt.objects.filter(run_id=run_id, fence__gt=forgiven).exclude(outcome__in=SILENT)
     return sum(1 for _ in takewhile(_unseen, newest.order_by("-fence")[:LOOK_BACK]))
+
+
+def handed_on(run_id: UUID) -> int:
+    """How many workers in a row have handed the run on to another one."""
+    newest = Attempt.objects.filter(run_id=run_id).exclude(outcome=status.Outcome.OPEN)
+    return sum(1 for _ in takewhile(_handed_on, newest.order_by("-fence")[:LOOK_BACK]))
+
+
+def _handed_on(attempt: Attempt) -> bool:
+    return attempt.outcome == status.Outcome.RELEASED and attempt.detail.startswith(HANDED_ON)
 
 
 def _unseen(attempt: Attempt) -> bool:

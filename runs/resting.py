@@ -91,7 +91,7 @@ class Rest:
     def _release(self, to: str) -> status.Outcome:
         dispatch.ring(self.lease.run_id, cause="handed on", to=to)
         if to:
-            detail = f"handed on to {to}"
+            detail = f"{history.HANDED_ON} {to}"
             return self._rest(status.Outcome.RELEASED, status.Status.QUEUED, detail=detail)
         return self._rest(status.Outcome.DRAINED, status.Status.QUEUED, detail=self.drained)
 

@@ -1,5 +1,8 @@
 """The Celery app: tasks carry an id and ring; what to do next stands in the database.
 
+Celery logs and forgets what a receiver of its signals raises, so what must not start ends the
+process itself.
+
 Order of a worker's life: `worker_init` and `celeryd_after_setup` in the parent, before any fork;
 then each child drives, and opens its own pools and heartbeat at first use, since a socket must not
 be shared after a fork; `worker_shutting_down` in the parent when it is asked to stop.
@@ -8,8 +11,9 @@ be shared after a fork; `worker_shutting_down` in the parent when it is asked to
 from __future__ import annotations
 
 import os
+import sys
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 import django
 from celery import Celery, signals
@@ -30,7 +34,10 @@ _stopping = threading.Event()
 @signals.beat_init.connect
 @signals.worker_init.connect
 def use_embedded_services(**_: object) -> None:
-    services.use(settings.STATE_DIR)
+    try:
+        services.use(settings.STATE_DIR)
+    except Exception as exc:
+        _end(f"The embedded services cannot be used. {exc}")
 
 
 @signals.celeryd_after_setup.connect
@@ -41,7 +48,10 @@ def prepare(sender: str, instance: Any, **_: object) -> None:
 
     workers.call_me(sender)
     if RUNS in instance.app.amqp.queues.consume_from:
-        fitness.require()
+        try:
+            fitness.require()
+        except Exception as exc:
+            _end(f"This worker must not drive. {exc}")
 
 
 @signals.worker_ready.connect
@@ -70,3 +80,10 @@ def leave(sender: Any, **_: object) -> None:
 
     _stopping.set()
     workers.gone(sender.hostname)
+
+
+def _end(why: str) -> NoReturn:
+    """Nothing has started yet, so nothing has to be put away; and one line says it all."""
+    sys.stderr.write(f"{why}\n")
+    sys.stderr.flush()
+    os._exit(1)

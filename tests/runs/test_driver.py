@@ -177,6 +177,18 @@ def test_a_run_of_another_version_is_handed_to_a_worker_that_has_it(
     assert graphs.visits(run.pk) == []
 
 
+def test_a_run_that_everybody_hands_on_is_parked(start, drive, declare) -> None:
+    """Such as one whose graph no worker can load any more, though each offers its version."""
+    run = start("line")
+    declare("line", version="2")
+    offer("other", {"line": "1"})
+    for _ in range(driver.HAND_ONS):
+        assert drive(run) is Outcome.RELEASED
+    assert drive(run) is Outcome.PARKED
+    assert now(run).park_reason == Park.GRAPH_CHANGED
+    assert now(run).park_detail == "10 workers in a row could not drive this run"
+
+
 def test_a_run_of_another_version_that_nobody_has_is_parked(start, drive, declare) -> None:
     run = start("line")
     declare("line", version="2")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -123,6 +126,23 @@ def test_one_worker_can_be_rung_for(database, sent) -> None:
     run_id = Run().pk
     dispatch.ring_now(run_id, cause="handed on", to="celery@here")
     assert sent == [((str(run_id), "handed on"), worker_direct("celery@here").name)]
+
+
+def test_a_worker_with_an_agent_that_cannot_be_driven_does_not_start() -> None:
+    """A real one: Celery forgets what its signals' receivers raise."""
+    command = ("-m", "celery", "-A", "signalbox", "worker", "-Q", "runs", "--pool", "solo")
+    ended = subprocess.run(  # noqa: S603 (our own command)
+        [sys.executable, *command],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.support.unfit"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    (line,) = [line for line in ended.stderr.splitlines() if "must not drive" in line]
+    assert "interrupt_before" in line
+    assert "Traceback" not in ended.stderr
 
 
 def test_what_rings_twice_drives_once(start) -> None:
