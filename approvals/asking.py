@@ -7,13 +7,14 @@
    digest is taken again and must equal the one that was decided.
 2. The answer is true if it is an approval, and for nothing else: rejected and expired are false.
 3. `tool` and `args` name the effect that an approval permits; the ledger wants exactly these.
+   Where a policy lets people change arguments, the answer has them as changed, in `args`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from langgraph.types import interrupt
 
@@ -36,6 +37,9 @@ class Answer:
     by: str
     digest: str
     """Of the question that was decided."""
+    args: Mapping[str, object] = field(default_factory=dict)
+    """The arguments that are permitted: those asked for, or as people have changed them. What an
+    approval permits is a call with exactly these, so call with these."""
 
     def __bool__(self) -> bool:
         return self.decision == "approved"
@@ -63,7 +67,7 @@ def ask(
     elif tool or args or facts or why:
         raise PayloadNotPlain("Pass the question as one mapping or as arguments, not both.")
     payload = _payload(question)
-    return _answer(interrupt(payload), canonical.fingerprint(payload))
+    return _answer(interrupt(payload), payload)
 
 
 def _payload(given: Mapping[str, object]) -> dict[str, object]:
@@ -99,12 +103,19 @@ def _payload(given: Mapping[str, object]) -> dict[str, object]:
         raise PayloadNotPlain(f"A question must be plain JSON. {exc}") from exc
 
 
-def _answer(given: object, digest: str) -> Answer:
+def _answer(given: object, payload: Mapping[str, object]) -> Answer:
+    digest = canonical.fingerprint(payload)
     if not isinstance(given, dict) or given.get("digest") != digest:
         raise AnswerForOtherPayload
     decision, comment, by = (given.get(key) for key in ("decision", "comment", "by"))
     if decision not in VERDICTS or not isinstance(comment, str) or not isinstance(by, str):
         raise AnswerForOtherPayload("The answer is not one of Signalbox's, so it is not used.")
+    args = given.get("args", payload["args"])
     return Answer(
-        decision=str(decision), value=given.get("value"), comment=comment, by=by, digest=digest
+        decision=str(decision),
+        value=given.get("value"),
+        comment=comment,
+        by=by,
+        digest=digest,
+        args=args if isinstance(args, dict) else {},
     )

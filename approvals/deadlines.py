@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.actors import Actor, ClockTimestamp
-from approvals import clock, requests, shapes, waking
+from approvals import clock, replies, requests, shapes, waking
 from approvals.models import Decision, Request
 from approvals.policy import OnDeadline, Policy
 from approvals.status import Status, Verdict
@@ -41,20 +41,12 @@ def passed(request: Request, at: datetime | None = None) -> bool:
     return (at or clock.now()) >= request.deadline
 
 
-def outcome(shape: str, digest: str, rule: Policy) -> Expiry:
-    """What a policy makes of a question that nobody answered. Pure."""
+def outcome(request: Request, rule: Policy) -> Expiry:
+    """What a policy makes of a question that nobody answered."""
     wanted = OnDeadline(rule.on_deadline)
     if wanted in (OnDeadline.CANCEL, OnDeadline.PARK):
         return Expiry(outcome=wanted)
-    answer = shapes.answer(
-        shape,
-        Verdict.EXPIRED,
-        value=None,
-        comment="",
-        digest=digest,
-        by=DEADLINE.label,
-        answers=rule.answers,
-    )
+    answer = shapes.expired(replies.unattended(request, rule.answers), by=DEADLINE.label)
     if answer is shapes.NOTHING:
         return Expiry(outcome=OnDeadline.CANCEL)
     return Expiry(outcome=wanted, answer=answer)
@@ -67,7 +59,7 @@ def expire(run: Run, request: Request) -> bool:
     """
     if not requests.close(request, Status.EXPIRED, NOBODY, actor=DEADLINE):
         return False
-    follows = outcome(request.shape, request.digest, Policy.read(request.policy))
+    follows = outcome(request, Policy.read(request.policy))
     if follows.answer is not shapes.NOTHING:
         _decide(request, follows.answer)
     waking.wake(run.pk, cause="deadline", **_changes(run, follows.outcome))

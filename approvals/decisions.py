@@ -8,7 +8,7 @@ run and then the request locked:
 3. still open, and nobody asked to cancel
 4. the deadline, by the database's clock after the locks, whether or not a sweeper has run
 5. the digest is that of what was shown
-6. the verdict, the value and the comment can be used
+6. the verdict, the value and the comment can be used; changed arguments meet their policies, too
 7. the vote; once enough people agree, the one decision row, and the run wakes
 
 A refusal changes nothing and is recorded in a transaction of its own. One refusal does more: a
@@ -17,6 +17,7 @@ verdict that comes too late makes the request expire.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NoReturn
 from uuid import UUID
 
@@ -26,10 +27,22 @@ from psycopg.errors import LockNotAvailable
 from accounts import actors
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
-from approvals import clock, deadlines, eligibility, errors, gates, nudges, policy, shapes, votes
+from approvals import (
+    clock,
+    deadlines,
+    eligibility,
+    errors,
+    gates,
+    nudges,
+    policy,
+    replies,
+    shapes,
+    votes,
+)
 from approvals.errors import NotEligible
 from approvals.models import Request, Vote
-from approvals.policy import Gate
+from approvals.policy import Gate, Subject
+from approvals.shapes import Given
 from approvals.status import Status, Verdict
 from approvals.votes import Ballot, Outcome
 from audit import canonical, trail
@@ -52,9 +65,12 @@ def decide(  # noqa: PLR0913 (what a form sends)
     seen_digest: str,
     token: str,
     reason: str = "",
+    args: Mapping[str, object] | None = None,
 ) -> Outcome:
     """Record one person's verdict, `approved` or `rejected`. Call it outside of transactions.
 
+    `value` is what is chosen or answered, in the form of the question's shape; without it the
+    verdict speaks for itself. `args` are those of a question of ours, as changed.
     `seen_digest` is the digest of the payload that was shown; `token` names the form that was sent;
     `reason` is one of the policy's named reasons to reject.
 
@@ -70,6 +86,7 @@ def decide(  # noqa: PLR0913 (what a form sends)
         seen_digest=seen_digest,
         token=token,
         reason=reason,
+        args=args,
     )
     run_id: UUID | None = None
     try:
@@ -156,11 +173,31 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
 
     if ballot.seen_digest != request.digest:
         raise errors.PayloadChanged(request.pk)
-    _require_usable(request, gate, ballot)
+    given = _given(request, gate, ballot)
+    if given.edited:
+        # With other arguments other policies may hold: more people, other people, or no changes.
+        gate = gates.of(request, book, also=_subjects(request, given))
+        standing = eligibility.standing(person, gate, involved, ballot.verdict)
+        if isinstance(standing, NotEligible):
+            raise standing
+        _require_proof(gate, ballot)
+        given = _given(request, gate, ballot)
     count = votes.Count(
-        request=request, gate=gate, involved=involved, standing=standing, ballot=ballot, at=at
+        request=request,
+        gate=gate,
+        involved=involved,
+        standing=standing,
+        ballot=ballot,
+        given=given,
+        at=at,
     )
     return count.add()
+
+
+def _subjects(request: Request, given: Given) -> tuple[Subject, ...]:
+    """The actions that would be approved, with the arguments as changed."""
+    agent, node, shape = request.run.agent, request.node, request.shape
+    return gates.subjects(agent, node, shape, shapes.changed(given))
 
 
 def _require_proof(gate: Gate, ballot: Ballot) -> None:
@@ -215,12 +252,11 @@ def _current(request: Request) -> UUID | None:
     return request.pk if request.status == Status.PENDING else None
 
 
-def _require_usable(request: Request, gate: Gate, ballot: Ballot) -> None:
+def _given(request: Request, gate: Gate, ballot: Ballot) -> Given:
+    """What the ballot means for this question."""
     if ballot.verdict not in (Verdict.APPROVED, Verdict.REJECTED):
         raise errors.BadValue("The verdict must be approved or rejected.")
-    why = shapes.unanswerable(
-        request.shape, ballot.verdict, answers=gate.answers, digest=request.digest
-    )
+    why = replies.why_not(request, gate, ballot.verdict)
     if why:
         raise errors.NotAnswerable(why)
     comment = ballot.comment
@@ -228,20 +264,30 @@ def _require_usable(request: Request, gate: Gate, ballot: Ballot) -> None:
         raise errors.BadValue("The comment contains characters that cannot be stored, such as NUL.")
     if len(comment) > LONGEST_COMMENT:
         raise errors.BadValue(f"The comment is longer than {LONGEST_COMMENT} characters.")
-    _require_reasons(gate, ballot)
-    shapes.check_value(request.shape, ballot.value)
+    given = shapes.give(
+        replies.asked(request, gate),
+        ballot.verdict,
+        value=ballot.value,
+        args=ballot.args,
+        comment=ballot.said,
+    )
+    _require_reasons(gate, ballot, given)
+    return given
 
 
-def _require_reasons(gate: Gate, ballot: Ballot) -> None:
+def _require_reasons(gate: Gate, ballot: Ballot, given: Given) -> None:
     rejected = ballot.verdict == Verdict.REJECTED
     if ballot.reason and (not rejected or ballot.reason not in gate.reject_reasons):
         raise errors.BadValue("This is not one of the reasons to reject. Choose one of the list.")
     if rejected and gate.reject_reasons and not ballot.reason:
         raise errors.ReasonMissing("Choose the reason for the rejection, and reject again.")
-    needed = gate.comment_required_to_reject if rejected else gate.comment_required_to_approve
-    if needed and not ballot.comment.strip():
+    if ballot.comment.strip():
+        return
+    if gate.comment_required_to_reject and given.unexplained(ballot.said):
+        raise errors.ReasonMissing
+    if gate.comment_required_to_approve and not rejected:
         raise errors.ReasonMissing(
-            None if rejected else "An approval needs a comment here. Write why, and approve again."
+            "An approval needs a comment here. Write why, and approve again."
         )
 
 

@@ -14,7 +14,7 @@ from approvals import eligibility, gates, policy
 from approvals.eligibility import PERMISSION, Absent, Involved, Person, Standing
 from approvals.errors import NotEligible
 from approvals.models import Request, Vote
-from approvals.policy import Book, Gate
+from approvals.policy import Book, Excluded, Gate
 from approvals.status import Verdict
 
 
@@ -43,26 +43,32 @@ class Electorate:
     """By run."""
     approved: Mapping[UUID, frozenset[int]]
     """Ids of the people who approved, by request."""
+    proposed: Mapping[UUID, frozenset[int]]
+    """Of those, who had themselves changed what they approved."""
 
     @classmethod
     def of(cls, requests: Iterable[Request]) -> Electorate:
         """For these open requests, each with its run. Five queries, however many there are."""
         found = list(requests)
         approved: dict[UUID, set[int]] = {request.pk: set() for request in found}
+        proposed: dict[UUID, set[int]] = {request.pk: set() for request in found}
         votes = Vote.objects.filter(request__in=list(approved), verdict=Verdict.APPROVED)
-        for request_id, user_id in votes.values_list("request_id", "user_id"):
+        for request_id, user_id, editor in votes.values_list("request_id", "user_id", "edited_by"):
             approved[request_id].add(user_id)
+            if user_id == editor:
+                proposed[request_id].add(user_id)
         return cls(
             people=deciders() if found else (),
             involved=eligibility.involved_in(request.run for request in found),
             approved={request_id: frozenset(ids) for request_id, ids in approved.items()},
+            proposed={request_id: frozenset(ids) for request_id, ids in proposed.items()},
         )
 
     def tally(self, request: Request, gate: Gate) -> Tally:
         """How `request` stands, one of those that this electorate was made for."""
         may = self._may(request, gate)
         agent = self.involved[request.run_id].agent
-        approved = [may[each] for each in sorted(self.approved[request.pk]) if each in may]
+        approved = [may[each] for each in sorted(self._heard(request, gate)) if each in may]
         voices = _voices(approved, [], agent)
         others = [each for user_id, each in may.items() if user_id not in self.approved[request.pk]]
         return Tally(
@@ -78,13 +84,18 @@ class Electorate:
         """
         may = self._may(request, gate)
         agent = self.involved[request.run_id].agent
-        approved = [may[each] for each in self.approved[request.pk] if each in may]
+        approved = [may[each] for each in self._heard(request, gate) if each in may]
         return frozenset(
             user_id
             for user_id, each in may.items()
             if user_id not in self.approved[request.pk]
             and not any(eligibility.one_voice(each, other, agent) for other in approved)
         )
+
+    def _heard(self, request: Request, gate: Gate) -> frozenset[int]:
+        """Whose approval counts: where editors are excluded, theirs of their own edit does not."""
+        edited = self.proposed[request.pk] if Excluded.EDITOR in gate.excluded else frozenset()
+        return self.approved[request.pk] - edited
 
     def _may(self, request: Request, gate: Gate) -> dict[int, Standing]:
         """Who may approve, and as whom."""

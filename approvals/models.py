@@ -12,6 +12,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -47,6 +50,8 @@ class Request(models.Model):
     """As shown; characters that PostgreSQL cannot store are made visible."""
     digest = models.CharField(max_length=64)
     """Fingerprint of the payload as the agent raised it."""
+    schema = models.TextField(blank=True, default="")
+    """JSON Schema of the answer, if the agent gave one: text, because its fields have an order."""
     title = models.CharField(max_length=300)
     tool = models.CharField(max_length=200, blank=True, default="")
     args_hash = models.CharField(max_length=64, blank=True, default="")
@@ -120,6 +125,10 @@ class Request(models.Model):
         return self.title
 
     @property
+    def answer_schema(self) -> dict[str, Any] | None:  # Any: JSON
+        return json.loads(self.schema) if self.schema else None
+
+    @property
     def asked_of(self) -> str:
         """Who may have a say, such as "finance" or "finance, legal"."""
         return ", ".join((*self.groups, *self.people)) or self.group
@@ -134,6 +143,17 @@ class Vote(models.Model):
     )
     verdict = models.CharField(max_length=10, choices=status.Verdict.choices)
     value = models.JSONField(null=True, blank=True)
+    """What was chosen for each action, or answered: see `approvals.shapes`."""
+    args = models.JSONField(null=True, blank=True)
+    """The arguments of a question of ours, where they were changed."""
+    edited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="proposals",
+    )
+    """Who first changed the arguments to what this vote approves; empty if they are unchanged."""
     comment = models.TextField(blank=True, default="")
     reason = models.CharField(max_length=100, blank=True, default="")
     """One of the policy's named reasons to reject."""
@@ -178,6 +198,18 @@ class Decision(models.Model):
     request = models.OneToOneField(Request, on_delete=models.PROTECT, related_name="decision")
     verdict = models.CharField(max_length=10, choices=status.Verdict.choices)
     value = models.JSONField(null=True, blank=True)
+    args = models.JSONField(null=True, blank=True)
+    """The arguments of a question of ours, where they were changed."""
+    args_hash = models.CharField(max_length=64, blank=True, default="")
+    """Of the effect that this permits: that of the request, or of the changed arguments."""
+    edited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="edits",
+    )
+    """Who changed the arguments that were approved."""
     comment = models.TextField(blank=True, default="")
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -29,7 +29,7 @@ class Permits:
                 request__run_id=run_id,
                 request__shape=Shape.OURS,
                 request__tool=tool,
-                request__args_hash=args_hash,
+                args_hash=args_hash,
                 verdict=Verdict.APPROVED,
             )
             .exclude(delivery=Delivery.NOT_DELIVERED)

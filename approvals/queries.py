@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 
 from accounts.actors import ClockTimestamp
 from accounts.models import User
-from approvals import deadlines, eligibility, errors, gates, policy, rounds, shapes, votes
+from approvals import deadlines, eligibility, errors, gates, policy, replies, rounds, shapes, votes
 from approvals.eligibility import Involved, Person, Standing
 from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
@@ -75,7 +75,8 @@ class Detail:
     """Approve means something for a question of this shape."""
     why: str
     """Why not."""
-    takes_value: bool
+    actions: tuple[shapes.Action, ...]
+    """What is to be decided, and how each may be."""
     reauthenticate: bool
     """The policy wants a recent proof of identity."""
     previous: Request | None
@@ -128,7 +129,7 @@ def detail(request_id: UUID, user: User) -> Detail:
         why_not_reject=refusals[Verdict.REJECTED],
         answerable=not unanswerable,
         why=unanswerable,
-        takes_value=request.shape == shapes.Shape.OURS,
+        actions=shapes.actions(replies.asked(request, gate)),
         reauthenticate=gate.reauthenticate_within is not None,
         previous=getattr(request, "replaces", None),
         replaced_by=request.replaced_by_id,
@@ -278,12 +279,12 @@ def _shut(request: Request) -> str:
 
 
 def _unanswerable(request: Request, gate: Gate, verdict: Verdict) -> str:
-    return shapes.unanswerable(request.shape, verdict, answers=gate.answers, digest=request.digest)
+    return replies.why_not(request, gate, verdict)
 
 
 def _lapse(request: Request) -> str:
     rule = Policy.read(request.policy)
-    follows = deadlines.outcome(request.shape, request.digest, rule).outcome
+    follows = deadlines.outcome(request, rule).outcome
     return OnDeadline(follows).label
 
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,7 @@ from django.db.models import JSONField, Min, Q, QuerySet, Value
 from accounts.actors import Actor, ClockTimestamp
 from approvals import clock, gates, notices, policy, rounds, shapes
 from approvals.electorate import Electorate, Tally
+from approvals.jsonforms import schemas
 from approvals.models import Decision, Firing, Request
 from approvals.policies import plan
 from approvals.policy import Book
@@ -220,6 +222,7 @@ class _Opening:
         """`since`: the request whose deadline goes on to hold, and what has joined since."""
         shape = shapes.detect(pending.value, pending.schema)
         payload = canonical.visible(pending.value)
+        schema = schemas.of(pending.schema)
         node = canonical.text(pending.node)[:200]
         rules = self.book.find(*gates.subjects(self.run.agent, node, shape, payload))
         gate = policy.together(*rules)
@@ -240,6 +243,7 @@ class _Opening:
             # A question may be null, which is JSON but not the database's NULL.
             payload=Value(None, JSONField()) if payload is None else payload,
             digest=shapes.fingerprint(pending.value),
+            schema="" if schema is None else json.dumps(schema, ensure_ascii=False),
             title=question.title,
             **_permit(shape, pending.value),
             policy=gates.kept(rules),

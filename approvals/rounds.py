@@ -12,6 +12,7 @@ from enum import Enum, auto
 from django.conf import settings
 
 from approvals import shapes
+from approvals.jsonforms import schemas
 from approvals.models import Decision, Request
 from approvals.status import Delivery, Status
 from runs.heads import Asker, Head, Pending
@@ -68,6 +69,7 @@ def shows(request: Request, pending: Pending) -> bool:
     return (
         stored(pending.askers) == sorted(request.askers)
         and shapes.fingerprint(pending.value) == request.digest
+        and schemas.same(schemas.of(pending.schema), request.answer_schema)
     )
 
 

@@ -163,7 +163,7 @@ def _may_decide(request: Request, user: User) -> bool:
 
 def _lapse(request: Request) -> str:
     rule = Policy.read(request.policy)
-    follows = deadlines.outcome(request.shape, request.digest, rule).outcome
+    follows = deadlines.outcome(request, rule).outcome
     return OnDeadline(follows).label
 
 

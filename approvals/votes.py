@@ -16,7 +16,8 @@ from approvals import eligibility, errors, requests, shapes, waking
 from approvals.eligibility import Involved, Standing
 from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
-from approvals.policy import Gate
+from approvals.policy import Excluded, Gate
+from approvals.shapes import Given
 from approvals.status import Status, Verdict
 from audit import canonical
 from ledger.models import Effect
@@ -52,6 +53,8 @@ class Ballot:
     token: str
     reason: str = ""
     """One of the policy's named reasons to reject."""
+    args: Mapping[str, object] | None = None
+    """Those of a question of ours, as changed."""
 
     @property
     def said(self) -> str:
@@ -82,36 +85,41 @@ class Count:
     standing: Standing
     """As whom this person votes."""
     ballot: Ballot
+    given: Given
+    """What the ballot means."""
     at: datetime
     """When it was found to be in time."""
 
     def add(self) -> Outcome:
+        editor = self._editor()
         if self.ballot.verdict == Verdict.REJECTED:
             agreeing, missing = [], 0
         else:
             agreeing = self._agreeing()
-            missing = max(0, self.gate.quorum - len(agreeing) - 1)
+            missing = max(0, self.gate.quorum - len(agreeing) - self._counts(editor))
         absent = self.standing.absent
         vote = Vote.objects.create(
             request=self.request,
             user_id=self.standing.person.user_id,
             on_behalf_of_id=absent.user_id if absent else None,
             verdict=self.ballot.verdict,
-            value=self.ballot.value,
+            value=self.given.value,
+            args=self.given.changed,
+            edited_by_id=editor,
             comment=self.ballot.comment,
             reason=self.ballot.reason,
             digest=self.ballot.seen_digest,
             token=self.ballot.token,
             missing=missing,
-            already_done=_already_done(self.request),
+            already_done=self._already_done(),
             authenticated_at=self.ballot.actor.authenticated_at,
             entry=self.ballot.actor.entry,
             at=self.at,
         )
         if missing:
-            self._record("decision.voted", {"missing": missing})
+            self._record("decision.voted", {"missing": missing, "edited_by": editor})
         else:
-            self._decide(agreeing)
+            self._decide(agreeing, editor)
         return outcome(self.request, vote)
 
     def _agreeing(self) -> list[Standing]:
@@ -122,9 +130,8 @@ class Count:
         """
         votes = {vote.user_id: vote for vote in self.request.votes.filter(verdict=Verdict.APPROVED)}
         heard = standing_votes(votes, self.gate, self.involved)
-        wanted = canonical.fingerprint(self.ballot.value)
         for each in heard:
-            if canonical.fingerprint(votes[each.person.user_id].value) != wanted:
+            if not self._same(votes[each.person.user_id]):
                 raise errors.BadValue(
                     f"{each.person.label} approved with another value. Approve the same, or reject."
                 )
@@ -132,7 +139,50 @@ class Count:
                 raise eligibility.echo(each.person.label)
         return heard
 
-    def _decide(self, agreeing: list[Standing]) -> None:
+    def _same(self, vote: Vote) -> bool:
+        """Whether a vote approved exactly what is approved now."""
+        held = canonical.fingerprint([vote.value, vote.args])
+        return held == canonical.fingerprint([self.given.value, self.given.changed])
+
+    def _editor(self) -> int | None:
+        """Who first changed the arguments to what is approved now; None if they are unchanged.
+
+        Raises NotEligible if this would be the editor's own word once more.
+        """
+        if not self.given.edited:
+            return None
+        proposals = self.request.votes.filter(
+            verdict=Verdict.APPROVED, edited_by__isnull=False
+        ).select_related("edited_by")
+        for vote in proposals.order_by("pk"):
+            if self._same(vote) and vote.edited_by is not None:
+                editor = Standing(person=eligibility.bare(vote.edited_by))
+                if eligibility.one_voice(editor, self.standing, self.involved.agent):
+                    raise eligibility.echo(editor.person.label)
+                return vote.edited_by.pk
+        return self.standing.person.user_id
+
+    def _counts(self, editor: int | None) -> bool:
+        return Excluded.EDITOR not in self.gate.excluded or editor != self.standing.person.user_id
+
+    def _args_hash(self) -> str:
+        """Of the effect that an approval of this would permit."""
+        changed = self.given.changed
+        return self.request.args_hash if changed is None else canonical.digest(dict(changed))
+
+    def _already_done(self) -> bool:
+        """Whether this run has already had the effect that an approval would permit."""
+        return (
+            bool(self.request.tool)
+            and Effect.objects.filter(
+                run_id=self.request.run_id,
+                tool=self.request.tool,
+                args_hash=self._args_hash(),
+                status__in=DONE,
+            ).exists()
+        )
+
+    def _decide(self, agreeing: list[Standing], editor: int | None) -> None:
         decider = ", ".join(each.label for each in [*agreeing, self.standing])
         if not requests.close(
             self.request, Status(self.ballot.verdict), self.ballot.said, actor=self.ballot.actor
@@ -141,23 +191,22 @@ class Count:
         decision = Decision.objects.create(
             request=self.request,
             verdict=self.ballot.verdict,
-            value=self.ballot.value,
+            value=self.given.value,
+            args=self.given.changed,
+            args_hash=self._args_hash(),
+            edited_by_id=editor,
             comment=self.ballot.said,
             decided_by_id=self.standing.person.user_id,
             decider=decider[:200],
             digest=self.request.digest,
-            answer=shapes.answer(
-                self.request.shape,
-                self.ballot.verdict,
-                value=self.ballot.value,
-                comment=self.ballot.said,
-                digest=self.request.digest,
-                by=decider,
-                answers=self.gate.answers,
-            ),
+            answer=shapes.answer(self.given, comment=self.ballot.said, by=decider),
             at=self.at,
         )
-        self._record("decision.made", {"decision": decision.pk, "decider": decider})
+        self._record(
+            "decision.made",
+            {"decision": decision.pk, "decider": decider, "edited_by": editor}
+            | ({"args_hash": decision.args_hash} if editor else {}),
+        )
         waking.wake(self.request.run_id, cause="decision")
 
     def _record(self, verb: str, data: dict[str, object]) -> None:
@@ -170,7 +219,8 @@ class Count:
             | {
                 "title": self.request.title,
                 "verdict": self.ballot.verdict,
-                "value": self.ballot.value,
+                "value": self.given.value,
+                "args": self.given.changed,
                 "digest": self.request.digest,
                 "round": self.request.round,
                 "method": self.ballot.actor.method,
@@ -179,8 +229,14 @@ class Count:
         )
 
 
+def counts(vote: Vote, gate: Gate) -> bool:
+    """Whether an approval is more than a proposal: who edits does not approve the edit, too."""
+    return Excluded.EDITOR not in gate.excluded or vote.edited_by_id != vote.user_id
+
+
 def standing_votes(votes: Mapping[int, Vote], gate: Gate, involved: Involved) -> list[Standing]:
     """Of these approvals by user id, those that count now: one for each voice, oldest first."""
+    votes = {user_id: vote for user_id, vote in votes.items() if counts(vote, gate)}
     heard: list[Standing] = []
     for person in sorted(eligibility.people(votes), key=lambda each: votes[each.user_id].pk):
         now = eligibility.standing(person, gate, involved)
@@ -192,16 +248,3 @@ def standing_votes(votes: Mapping[int, Vote], gate: Gate, involved: Involved) ->
         if not any(eligibility.one_voice(now, other, involved.agent) for other in heard):
             heard.append(now)
     return heard
-
-
-def _already_done(request: Request) -> bool:
-    """Whether this run has already had the effect that an approval would permit."""
-    return (
-        bool(request.tool)
-        and Effect.objects.filter(
-            run_id=request.run_id,
-            tool=request.tool,
-            args_hash=request.args_hash,
-            status__in=DONE,
-        ).exists()
-    )

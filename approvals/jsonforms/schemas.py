@@ -84,6 +84,8 @@ def same(one: Schema | None, other: Schema | None) -> bool:
 
 def broken(schema: Schema) -> str:
     """Why nothing can be checked by this schema; empty if something can."""
+    if schema == ALLOWS_NOTHING:
+        return "The agent gave a type that has no JSON Schema."
     try:
         kind = validator_for(schema, default=Draft202012Validator)
         kind.check_schema(dict(schema))

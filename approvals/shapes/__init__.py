@@ -71,15 +71,13 @@ __all__ = [
     "Shape",
     "actions",
     "answer",
-    "answer_of",
     "calls",
-    "check_value",
+    "changed",
     "describe",
     "detect",
     "expired",
     "fingerprint",
     "give",
-    "unanswerable",
     "usable_tool",
     "why_not",
     "write",
@@ -142,14 +140,13 @@ class Given:
             return None
         return self.picks[0][1].args
 
-    @property
-    def unexplained(self) -> bool:
-        """Something was refused, and no words of its own say why."""
-        return (
-            self.verdict == Verdict.REJECTED
-            and (not self.picks or not all(pick.text.strip() for _, pick in self.picks))
-        ) or any(
-            _choice(action, pick).refuses and not pick.text.strip() for action, pick in self.picks
+    def unexplained(self, said: str) -> bool:
+        """Whether something is refused without words of its own. `said` is about the whole."""
+        if not self.picks:
+            return self.verdict == Verdict.REJECTED
+        return any(
+            _choice(action, pick).refuses and pick.text.strip() in ("", said.strip())
+            for action, pick in self.picks
         )
 
 
@@ -194,7 +191,7 @@ def why_not(asked: Asked, verdict: str) -> str:
             "This payload cannot be compared with what the agent will ask when it goes on, so it"
             " cannot be approved. The agent must ask in plain JSON."
         )
-    if _mapped(asked, verdict) is not NOTHING:
+    if asked.shape == Shape.OURS or _mapped(asked, verdict) is not NOTHING:
         return ""
     label = Shape(asked.shape).label
     try:
@@ -334,7 +331,7 @@ def _problems(asked: Asked, action: Action, pick: Pick) -> list[Problem]:
 def _unfit(value: object, schema: Schema | None) -> list[Problem]:
     if value is None:
         return [_whole("An answer is required, and null is none.")]
-    return schemas.problems(schema or schemas.ALLOWS_NOTHING, value)
+    return schemas.problems(schemas.ALLOWS_NOTHING if schema is None else schema, value)
 
 
 def _whole(message: str) -> Problem:
@@ -351,7 +348,7 @@ def _choice(action: Action, pick: Pick) -> Choice:
 # --- what the agent gets --------------------------------------------------------------------------
 
 
-def answer_of(given: Given, *, comment: str, by: str) -> object:
+def answer(given: Given, *, comment: str, by: str) -> object:
     """What the interrupted node receives."""
     if not given.picks:
         return _mapped(given.asked, given.verdict)
@@ -390,59 +387,12 @@ KEYS_OF_ANSWERS: Mapping[Verdict, str] = MappingProxyType(
 """A verdict's name in a policy's `answers`."""
 
 
+def changed(given: Given) -> object:
+    """The payload, with the arguments as changed."""
+    args = [pick.args for _, pick in given.picks]
+    return KINDS[Shape(given.asked.shape)].changed(given.asked.payload, args)
+
+
 def write(asked: Asked, picks: Mapping[str, Pick]) -> object:
     """Picks for all actions as the value of a reply."""
     return KINDS[Shape(asked.shape)].write(actions(asked), picks)
-
-
-# --- for callers that know no more than the shape -------------------------------------------------
-
-
-def unanswerable(shape: str, verdict: str, *, answers: Mapping[str, object], digest: str) -> str:
-    asked = Asked(shape=shape, payload=None, digest=digest, answers=answers)
-    if shape == Shape.OURS and digest != INCOMPARABLE:
-        return ""
-    if verdict == Verdict.APPROVED and digest == INCOMPARABLE:
-        return why_not(asked, verdict)
-    if _mapped(asked, verdict) is not NOTHING:
-        return ""
-    return (
-        f"This is a {Shape(shape).label}. It needs an answer of its own form; approve and reject"
-        " have no meaning for it unless the policy says what they stand for."
-    )
-
-
-def check_value(shape: str, value: object) -> None:
-    if value is None:
-        return
-    if shape != Shape.OURS:
-        raise errors.BadValue("This question takes a verdict and no value.")
-    if not plain_values.storable(value):
-        raise errors.BadValue(
-            "The value is not JSON that can be kept unchanged: no NUL characters, no broken"
-            " characters, no numbers beyond 2**53."
-        )
-    if len(canonical.dumps(value)) > LONGEST_VALUE:
-        raise errors.BadValue(f"The value is longer than {LONGEST_VALUE // 1024} KiB.")
-
-
-def answer(  # noqa: PLR0913
-    shape: str,
-    verdict: str,
-    *,
-    value: object,
-    comment: str,
-    digest: str,
-    by: str,
-    answers: Mapping[str, object],
-) -> object:
-    asked = Asked(shape=shape, payload=None, digest=digest, answers=answers)
-    if shape == Shape.OURS:
-        return {
-            "decision": str(verdict),
-            "value": value,
-            "comment": comment,
-            "digest": digest,
-            "by": by,
-        }
-    return _mapped(asked, verdict)

@@ -11,7 +11,7 @@ into text, which we do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from approvals.jsonforms.schemas import Schema
@@ -141,6 +141,13 @@ def _read(action: Action, kind: str, given: object) -> Pick:
     if given["action"] != action.tool or not isinstance(given["args"], Mapping):
         raise BadReply("An edit may not switch to another action.")
     return Pick(choice=kind, args=given["args"])
+
+
+def changed(payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+    one = _of(payload)
+    if args[0] is None:
+        return payload
+    return {**one, "action_request": {**one["action_request"], "args": dict(args[0])}}
 
 
 def answer(

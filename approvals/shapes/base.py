@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -180,6 +180,9 @@ class Kind(Protocol):
         args: Mapping[str, object] | None,
     ) -> dict[str, Pick]:
         """The picks in what `write` made or a caller sent. Raises BadReply."""
+
+    def changed(self, payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+        """The payload with these arguments in place of those of its actions; None: unchanged."""
 
     def answer(
         self, asked: Asked, verdict: str, picks: tuple[tuple[Action, Pick], ...], said: Said

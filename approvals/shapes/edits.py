@@ -20,13 +20,13 @@ DEEPEST = 4
 
 def schema_of(asked: Asked, args: object, declared: Schema | None = None) -> Schema | None:
     """The schema of the arguments that may be changed; None if none may."""
-    if not isinstance(args, Mapping) or not asked.exact:
+    if not isinstance(args, Mapping):
         return None
     known = declared.get("properties") if declared else None
     if not isinstance(known, Mapping):
         known = {name: inferred(value) for name, value in args.items()}
     properties = {name: each for name, each in known.items() if asked.may_change(name)}
-    if not properties:
+    if not properties or not asked.exact:
         return None
     needed = declared.get("required", ()) if declared else ()
     schema: dict[str, Any] = {

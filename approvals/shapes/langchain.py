@@ -53,7 +53,7 @@ def write(action: Action, pick: Pick) -> dict[str, object]:
 def read(action: Action, given: object) -> Pick:
     """The pick that a decision in LangChain's form stands for. Raises BadReply."""
     kind = given.get("type") if isinstance(given, Mapping) else None
-    if not isinstance(given, Mapping) or kind not in KEYS:
+    if not isinstance(given, Mapping) or not isinstance(kind, str) or kind not in KEYS:
         raise BadReply("A decision is an object with a type: approve, edit, reject or respond.")
     _require_keys(given, *KEYS[kind])
     message = given.get("message", "")

@@ -7,7 +7,7 @@ the thread. So each call has a token, replies name the tokens, and the positions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from approvals.jsonforms.schemas import Schema
@@ -89,6 +89,15 @@ def read(
             " Reload the page and decide there."
         )
     return {each.token: langchain.read(each, value[each.token]) for each in actions}
+
+
+def changed(payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+    given = _of(payload)
+    calls = [
+        call if new is None else {**call, "args": dict(new)}
+        for call, new in zip(given["action_requests"], args, strict=True)
+    ]
+    return {**given, "action_requests": calls}
 
 
 def answer(

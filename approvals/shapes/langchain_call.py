@@ -6,7 +6,7 @@ is checked against it: sent together with others, a wrong one would let their to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from approvals.jsonforms.schemas import Schema
@@ -102,6 +102,10 @@ def read(
     if args is not None:
         raise BadReply("Changed arguments belong into a decision of type edit.")
     return {actions[0].token: langchain.read(actions[0], value)}
+
+
+def changed(payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+    return payload if args[0] is None else {**_of(payload), "args": dict(args[0])}
 
 
 def answer(

@@ -6,7 +6,7 @@ them as well, and the permit is for those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from approvals.jsonforms.schemas import Schema
@@ -86,6 +86,10 @@ def read(
         return {actions[0].token: Pick(choice=REJECT.key, value=value)}
     choice = APPROVE if args is None else EDIT
     return {actions[0].token: Pick(choice=choice.key, value=value, args=args)}
+
+
+def changed(payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+    return payload if args[0] is None else {**_of(payload), "args": dict(args[0])}
 
 
 def answer(

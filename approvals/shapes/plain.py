@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from approvals.jsonforms.schemas import Schema
 from approvals.shapes import base
@@ -51,6 +51,11 @@ def read(
         raise BadReply("This question takes a verdict and no value.")
     choice = APPROVE if verdict == Verdict.APPROVED else REJECT
     return {actions[0].token: Pick(choice=choice.key)}
+
+
+def changed(payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+    del args
+    return payload
 
 
 def answer(

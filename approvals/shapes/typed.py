@@ -6,7 +6,7 @@ agent go on with something, so whoever gives it needs to be allowed to approve.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from approvals.jsonforms import schemas
 from approvals.jsonforms.schemas import Schema
@@ -61,6 +61,11 @@ def read(
     if args is not None or verdict != Verdict.APPROVED:
         raise BadReply("This question takes an answer and nothing else.")
     return {actions[0].token: Pick(choice=ANSWER.key, value=value)}
+
+
+def changed(payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+    del args
+    return payload
 
 
 def answer(

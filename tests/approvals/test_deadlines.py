@@ -9,7 +9,7 @@ import pytest
 from django.db import transaction
 
 from approvals import clock, deadlines, shapes, sweep
-from approvals.models import Decision
+from approvals.models import Decision, Request
 from approvals.policy import OnDeadline, Policy
 from approvals.status import Status
 from audit.models import Entry
@@ -124,7 +124,8 @@ def test_a_policy_may_give_a_bare_interrupt_a_word_for_expired(overdue):
 )
 def test_what_follows_from_a_deadline(shape, on_deadline, answers, follows, answered):
     rule = Policy(name="p", group="g", on_deadline=on_deadline, answers=answers)
-    expiry = deadlines.outcome(shape, "d", rule)
+    request = Request(shape=shape, payload=None, digest="d")
+    expiry = deadlines.outcome(request, rule)
     assert expiry.outcome == OnDeadline(follows)
     assert (expiry.answer is not shapes.NOTHING) is answered
 

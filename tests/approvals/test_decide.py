@@ -449,7 +449,7 @@ def test_a_form_without_a_proper_token_is_refused(asked, ben, token):
 FOREIGN = [
     {"action_requests": [{"name": "pay", "args": {}}], "review_configs": []},
     {"type": "tool_approval", "name": "pay", "args": {}},
-    [{"action_request": {"action": "pay", "args": {}}, "config": {"allow_accept": True}}],
+    [{"action_request": {"action": "pay", "args": {}}, "config": {"allow_other": True}}],
 ]
 
 

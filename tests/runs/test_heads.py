@@ -11,12 +11,10 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Command, Interrupt
 
-from approvals import shapes
 from approvals.status import Verdict
-from audit import canonical
 from runs import checkpoints, heads
 from runs.heads import Asker, Head
-from tests.support import graphs
+from tests.support import answers, graphs
 
 pytestmark = pytest.mark.usefixtures("database")
 
@@ -73,15 +71,7 @@ class Thread:
 
 def said(question: Any, value: Any) -> Any:
     """The answer as approvals would give it."""
-    return shapes.answer(
-        "ours",
-        Verdict.APPROVED,
-        value=value,
-        comment="",
-        digest=canonical.fingerprint(question),
-        by="Ben",
-        answers={},
-    )
+    return answers.answer(answers.asked(question), Verdict.APPROVED, value=value)
 
 
 def raising(exc: Exception) -> Callable[[], None]:
