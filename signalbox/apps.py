@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig, apps
+from django.core import checks
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
 from signalbox.celery import app as celery_app
+from signalbox.checks import variables_are_known
 
 __all__ = ["SignalboxConfig", "celery_app"]  # imported so that every process sends with our app
 
@@ -17,6 +19,7 @@ class SignalboxConfig(AppConfig):
     name = "signalbox"
 
     def ready(self) -> None:
+        checks.register(variables_are_known)
         # post_migrate is sent once per app that has models, in the order of INSTALLED_APPS; each
         # time Django makes that app's permissions. The last app's turn is when all of them exist.
         last = [config for config in apps.get_app_configs() if config.models_module is not None][-1]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import kombu
 from django.conf import settings
 from django.core import checks
-from django.db import connection
+from django.db import OperationalError, connection
 from kombu.exceptions import KombuError
 from psycopg import Error as PostgresError
 
@@ -24,12 +24,15 @@ from runs import checkpoints, errors, graphs, registry, sweeper, workers
 from runs.fitness import strict_resume_works
 from runs.models import Lease, Pulse, Run, Worker
 from runs.status import Status
+from signalbox import words
 
 LATE = timedelta(minutes=5)
 """Messages that are due for longer say that no dispatcher is at work."""
 OLDEST_SERVER = 140000
 BROKER_TIMEOUT = 3
 """Seconds."""
+MANAGE = ".venv/bin/python manage.py"
+CELERY = ".venv/bin/celery -A signalbox"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +75,28 @@ def _asked(part: str, ask: Callable[[], Finding]) -> Finding:
     try:
         return ask()
     except Exception as exc:
-        first = str(exc).partition("\n")[0] or type(exc).__name__
-        return Finding(part=part, says=first, todo="Look at the error and at the settings.")
+        return Finding(
+            part=part, says=_first_line(exc), todo="Look at the error and at the settings."
+        )
+
+
+def _first_line(exc: Exception) -> str:
+    return str(exc).partition("\n")[0] or type(exc).__name__
 
 
 def _database() -> Finding:
     part = "database"
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW server_version_num")
-        version = int(cursor.fetchone()[0])
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW server_version_num")
+            version = int(cursor.fetchone()[0])
+    except OperationalError as exc:
+        where = "Start PostgreSQL, or correct DATABASE_URL"
+        return Finding(
+            part=part,
+            says=_first_line(exc),
+            todo=f"{where}." if settings.DATABASE_URL else f"{where}: it is not set.",
+        )
     if version < OLDEST_SERVER:
         return Finding(part=part, says=f"version {version}", todo="Use PostgreSQL 14 or newer.")
     return Finding(part=part, says=f"PostgreSQL {version // 10000}.{version % 10000}")
@@ -121,7 +137,9 @@ def _broker() -> Finding:
             broker.ensure_connection(max_retries=1, timeout=BROKER_TIMEOUT)
     except (OSError, KombuError) as exc:
         return Finding(
-            part=part, says=str(exc), todo="Start the broker, or correct BROKER_URL. Runs are safe."
+            part=part,
+            says=_first_line(exc),
+            todo="Start the broker, or correct BROKER_URL. Runs are safe.",
         )
     return Finding(part=part, says="answers")
 
@@ -131,7 +149,7 @@ def _saver() -> Finding:
     try:
         checkpoints.require_ready()
     except (errors.SaverNotReady, PostgresError) as exc:
-        return Finding(part=part, says=str(exc), todo="Run `manage.py migrate`.")
+        return Finding(part=part, says=_first_line(exc), todo=f"Run {MANAGE} migrate")
     return Finding(part=part, says=f"version {checkpoints.VERSION}")
 
 
@@ -145,7 +163,7 @@ def _workers() -> Finding:
         return Finding(
             part=part,
             says="none is alive",
-            todo="Start one: celery -A signalbox worker -Q runs.",
+            todo=f"Start one: {CELERY} worker -Q runs -n worker-1@%h",
         )
     return Finding(part=part, says=f"{len(driving)} alive: {', '.join(driving)}")
 
@@ -153,16 +171,23 @@ def _workers() -> Finding:
 def _beat() -> Finding:
     part = "beat"
     pulse = Pulse.objects.filter(name="sweeper").annotate(now=ClockTimestamp()).first()
-    todo = "Start beat and a worker on the queue `sweep`: without them nothing is found again."
+    todo = (
+        "Without beat and a worker on the queue sweep nothing is found again. Start them:"
+        f" {CELERY} beat & {CELERY} worker -Q sweep -c 1 -n sweeper@%h"
+    )
     if pulse is None:
         return Finding(part=part, says="the sweeper has never run", todo=todo)
     age: timedelta = pulse.now - pulse.at
     if age.total_seconds() > 10 * settings.CELERY_BEAT_SCHEDULE["sweep"]["schedule"]:
-        return Finding(part=part, says=f"the sweeper ran {age} ago", todo=todo)
+        return Finding(part=part, says=_ran(pulse.at, pulse.now), todo=todo)
     if pulse.note.get("failed"):
         failed = ", ".join(pulse.note["failed"])
         return Finding(part=part, says=f"rules failed: {failed}", todo="See the sweeper's log.")
-    return Finding(part=part, says=f"the sweeper ran {age.total_seconds():.0f} s ago")
+    return Finding(part=part, says=_ran(pulse.at, pulse.now))
+
+
+def _ran(at: datetime, now: datetime) -> str:
+    return f"the sweeper ran {words.relative(at, now)}"
 
 
 def _leases() -> Finding:
@@ -174,10 +199,15 @@ def _leases() -> Finding:
     if count:
         return Finding(
             part=part,
-            says=f"{count} runs are stuck",
+            says=f"{_counted(count, 'run')} {'is' if count == 1 else 'are'} stuck",
             todo="If they stay so, start workers; see the page Workers.",
         )
-    return Finding(part=part, says=f"no run is stuck; {due} wait for a worker")
+    wait = "waits" if due == 1 else "wait"
+    return Finding(part=part, says=f"no run is stuck; {_counted(due, 'run')} {wait} for a worker")
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _effects() -> Finding:
@@ -195,14 +225,16 @@ def _outbox() -> Finding:
     if late:
         return Finding(
             part=part,
-            says=f"{late} messages are late",
-            todo="Start a worker on the queue `sweep`: it sends them.",
+            says=f"{_counted(late, 'message')} {'is' if late == 1 else 'are'} late",
+            todo=f"Start what sends them: {CELERY} worker -Q sweep -c 1 -n sweeper@%h",
         )
     dead = Message.objects.filter(status=MessageStatus.DEAD).count()
     if dead:
         return Finding(
             part=part,
-            says=f"{dead} messages given up",
+            says=f"{_counted(dead, 'message')} given up",
             todo="See why on the page Ledger, Outbox, and send them again.",
         )
-    return Finding(part=part, says=f"{waiting.count()} messages wait, none was given up")
+    count = waiting.count()
+    wait = "waits" if count == 1 else "wait"
+    return Finding(part=part, says=f"{_counted(count, 'message')} {wait}, none was given up")

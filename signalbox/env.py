@@ -6,10 +6,14 @@ looks elsewhere for a secret that begins with a dollar sign.
 
 from __future__ import annotations
 
+import difflib
 import json
+import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -28,6 +32,10 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
     Numbers and switches that are set to nothing count as not set.
     """
 
+    def __init__(self, **scheme: Any) -> None:
+        super().__init__(**scheme)
+        self.asked: set[str] = set()
+
     def get_value(
         self,
         var: str,
@@ -36,11 +44,12 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
         parse_default: bool = False,
     ) -> Any:
         """The variable's value. Raises ImproperlyConfigured."""
+        self.asked.add(var)
         if cast not in READERS:  # addresses
             return super().get_value(var, cast, default, parse_default)
         read, what = READERS[cast]
         value = self.ENVIRON.get(var)
-        if value is None or (not value.strip() and cast in {int, float, bool}):
+        if value is None or (not value.strip() and cast not in TEXTS):
             if default is self.NOTSET:
                 raise ImproperlyConfigured(f"{var} is not set. Set it to {what}.")
             return default
@@ -50,6 +59,70 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
             raise ImproperlyConfigured(
                 f"{var} is {value!r}, but must be {what}. Correct it, or leave it out."
             ) from error
+
+    def seconds(self, var: str, default: float) -> timedelta:
+        """A length of time above 0."""
+        return timedelta(seconds=self.get_value(var, cast=_above_0, default=default))
+
+    def count(self, var: str, default: int, *, least: int = 1) -> int:
+        """A whole number, 1 or above; with `least=0` 0 or above."""
+        found: int = self.get_value(var, cast=_from_1 if least else _from_0, default=default)
+        return found
+
+    def level(self, var: str, default: str) -> str:
+        """The name of a level of the log."""
+        found: str = self.get_value(var, cast=_level, default=default)
+        return found
+
+    def http_url(self, var: str, default: str) -> str:
+        """An address that begins with http:// or https:// and names a host."""
+        found: str = self.get_value(var, cast=_http_url, default=default)
+        return found
+
+    def secret(self, var: str, *, least: int) -> str:
+        """A secret of at least so many characters, or empty. No error repeats the value."""
+        found: str = self.str(var, default="")
+        if 0 < len(found) < least:
+            raise ImproperlyConfigured(
+                f"{var} has {len(found)} characters, but needs at least {least} that nobody can"
+                " guess. Make a longer one, or leave it out to have one made."
+            )
+        return found
+
+    def postgres_url(self, var: str, default: str) -> dict[str, Any]:
+        """Django's settings for a database. No error repeats the value: it may hold a password."""
+        address = self.str(var, default="") or default
+        try:
+            # Read by hand first: django-environ takes what it does not know for SQLite or nothing.
+            parts = urlsplit(address)
+            known = parts.scheme in POSTGRES and parts.path.strip("/") and parts.port != 0
+            found: dict[str, Any] = self.db_url_config(address) if known else {}
+        except ValueError:
+            found = {}
+        if not found:
+            raise ImproperlyConfigured(
+                f"{var} must be an address of PostgreSQL 14 or newer, as"
+                " postgres://user:password@host:5432/name. Correct it, or leave it out."
+            )
+        return found
+
+    def mail_url(self, var: str, default: str) -> dict[str, Any]:
+        """Django's settings for outgoing mail. No error repeats the value."""
+        try:
+            found: dict[str, Any] = self.email_url_config(self.str(var, default="") or default)
+        except (ImproperlyConfigured, ValueError) as error:
+            raise ImproperlyConfigured(
+                f"{var} must be an address such as smtp+tls://user:password@host:587, or"
+                " consolemail:// to write mail to the log. Correct it, or leave it out."
+            ) from error
+        return found
+
+    def unknown(self, *prefixes: str) -> dict[str, str]:
+        """Variables that begin like ours and that nothing has asked for, with the nearest name."""
+        strange = (
+            name for name in self.ENVIRON if name.startswith(prefixes) and name not in self.asked
+        )
+        return {name: _nearest(name, self.asked) for name in sorted(strange)}
 
     def addresses(self, var: str) -> dict[str, str]:
         """A JSON object of names and addresses, which are secrets: no error repeats the value."""
@@ -68,6 +141,11 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
         return read
 
 
+def _nearest(name: str, known: Collection[str]) -> str:
+    """The known name that `name` is most like; empty if none is near."""
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.8)), "")
+
+
 def _number(text: str) -> float:
     number = float(text)
     if not (math.isfinite(number) and number >= 0):
@@ -75,15 +153,60 @@ def _number(text: str) -> float:
     return number
 
 
+def _above_0(text: str) -> float:
+    number = _number(text)
+    if not number:
+        raise ValueError(text)
+    return number
+
+
+def _from_0(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def _from_1(text: str) -> int:
+    number = _from_0(text)
+    if not number:
+        raise ValueError(text)
+    return number
+
+
+def _level(text: str) -> str:
+    return LEVELS[text.strip().upper()]
+
+
+def _http_url(text: str) -> str:
+    parts = urlsplit(text.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        raise ValueError(text)
+    return text.strip()
+
+
 def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+LEVELS = {
+    name: name
+    for name, level in logging.getLevelNamesMapping().items()
+    if level and name not in ("WARN", "FATAL")
+}
+POSTGRES = ("postgres", "postgresql", "psql", "pgsql")
+TEXTS = (None, str, list)
+"""What is read as text: set to nothing, it is empty."""
 READERS: dict[object, tuple[Callable[[str], Any], str]] = {
     None: (str, "a text"),
     str: (str, "a text"),
     int: (int, "a whole number"),
-    float: (_number, "a number"),
+    float: (_number, "a number, 0 or above"),
     bool: (lambda text: WORDS[text.strip().lower()], "true or false"),
     list: (_list, "a list with commas"),
+    _above_0: (_above_0, "a number above 0"),
+    _from_0: (_from_0, "a whole number, 0 or above"),
+    _from_1: (_from_1, "a whole number, 1 or above"),
+    _level: (_level, f"one of {', '.join(LEVELS)}"),
+    _http_url: (_http_url, "an address that begins with http:// or https://"),
 }

@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
 from signalbox.embedded import places
 from signalbox.env import Env
@@ -22,7 +21,7 @@ DEBUG = env.bool("DEBUG", default=False)
 DEMO = env.bool("SIGNALBOX_DEMO", default=False)
 """Demo accounts may sign in only while this is on. Never on a machine that others can reach."""
 
-SECRET_KEY = places.secret_key(STATE_DIR, env.str("SECRET_KEY", default=""))
+SECRET_KEY = places.secret_key(STATE_DIR, env.secret("SECRET_KEY", least=0 if DEMO else 32))
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 HTTPS = env.bool("SIGNALBOX_HTTPS", default=False)
@@ -94,11 +93,9 @@ TEMPLATES = [
 DATABASE_URL = env.str("DATABASE_URL", default="")
 """Empty: the embedded PostgreSQL of STATE_DIR."""
 DATABASES = {
-    "default": env.db_url_config(DATABASE_URL or places.database_url(STATE_DIR))
+    "default": env.postgres_url("DATABASE_URL", default=places.database_url(STATE_DIR))
     | {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
 }
-if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
-    raise ImproperlyConfigured("DATABASE_URL must be a postgres:// address (PostgreSQL 14+).")
 # The folder of a unix socket is percent-encoded in the address; environ leaves it so.
 DATABASES["default"]["HOST"] = unquote(DATABASES["default"]["HOST"])
 DATABASES["default"]["OPTIONS"] = {
@@ -106,7 +103,7 @@ DATABASES["default"]["OPTIONS"] = {
         "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
     ),
     # How often a connection sends one of a driver's statements until it prepares it; 0: never.
-    "prepare_threshold": env.int("DATABASE_PREPARE", default=3) or None,
+    "prepare_threshold": env.count("DATABASE_PREPARE", 3, least=0) or None,
 } | DATABASES["default"].get("OPTIONS", {})
 
 CACHES = {
@@ -143,7 +140,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sweep": {
         "task": "runs.tasks.sweep",
-        "schedule": env.float("RUNS_SWEEP_SECONDS", default=2.0),
+        "schedule": env.seconds("RUNS_SWEEP_SECONDS", 2.0).total_seconds(),
         "options": {"expires": 10},
     },
     "seal": {"task": "audit.tasks.seal", "schedule": 1.0, "options": {"expires": 5}},
@@ -175,15 +172,15 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Signalbox] "
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("SIGNALBOX_PROXIES", default=0)
+ALLAUTH_TRUSTED_PROXY_COUNT = env.count("SIGNALBOX_PROXIES", 0, least=0)
 """How many proxies add to X-Forwarded-For. Too low: all people share one limit of attempts."""
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
 MFA_TOTP_ISSUER = "Signalbox"
 
-EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
-EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
+# EMAIL_BACKEND, EMAIL_HOST and what else the address says.
+globals().update(env.mail_url("EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="signalbox@localhost")
 
 # --- security ------------------------------------------------------------------------------------
@@ -208,6 +205,11 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
+if DEMO:
+    # Browsers send a host's cookies to all its ports: without names of their own, two demos on one
+    # machine would sign each other's people out.
+    SESSION_COOKIE_NAME = f"sessionid_{places.short_name(STATE_DIR)}"
+    CSRF_COOKIE_NAME = f"csrftoken_{places.short_name(STATE_DIR)}"
 CSRF_FAILURE_VIEW = "signalbox.errors.csrf_failure"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
@@ -242,7 +244,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["stderr"], "level": env.level("LOG_LEVEL", "INFO")},
     "loggers": {
         "celery.app.trace": {"level": "WARNING"},  # two lines a second otherwise, that say nothing
         "celery.worker.strategy": {"level": "WARNING"},
@@ -279,18 +281,18 @@ RUNS_LEDGER = "ledger.port.Ledger"
 RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
 RUNS_SWEEP_RULES = ["ledger.sweep.sweep", "approvals.sweep.sweep", "ledger.dispatcher.sweep"]
-RUNS_LEASE = timedelta(seconds=env.float("RUNS_LEASE_SECONDS", default=30.0))
-RUNS_HEARTBEAT = timedelta(seconds=env.float("RUNS_HEARTBEAT_SECONDS", default=5.0))
+RUNS_LEASE = env.seconds("RUNS_LEASE_SECONDS", 30.0)
+RUNS_HEARTBEAT = env.seconds("RUNS_HEARTBEAT_SECONDS", 5.0)
 RUNS_LEASE_MARGIN = timedelta(seconds=env.float("RUNS_LEASE_MARGIN_SECONDS", default=3.0))
 """A driver stops starting effects this long before its lease ends by its own clock."""
-RUNS_CRASH_LIMIT = env.int("RUNS_CRASH_LIMIT", default=5)
+RUNS_CRASH_LIMIT = env.count("RUNS_CRASH_LIMIT", 5)
 """Lost attempts in a row at one head before the run is parked as a crash loop."""
-RUNS_TRIES = env.int("RUNS_TRIES", default=4)
+RUNS_TRIES = env.count("RUNS_TRIES", 4)
 """Attempts at one head for errors that may pass by themselves."""
 RUNS_BACKOFF = timedelta(seconds=env.float("RUNS_BACKOFF_SECONDS", default=2.0))
 RUNS_BACKOFF_CAP = timedelta(seconds=env.float("RUNS_BACKOFF_CAP_SECONDS", default=300.0))
-RUNS_STALL_AFTER = timedelta(seconds=env.float("RUNS_STALL_AFTER_SECONDS", default=600.0))
-RUNS_RECURSION_LIMIT = env.int("RUNS_RECURSION_LIMIT", default=100)
+RUNS_STALL_AFTER = env.seconds("RUNS_STALL_AFTER_SECONDS", 600.0)
+RUNS_RECURSION_LIMIT = env.count("RUNS_RECURSION_LIMIT", 100)
 RUNS_INPUT_LIMIT = 256 * 1024
 RUNS_HIDDEN_KEYS = frozenset(
     env.list(
@@ -307,10 +309,10 @@ RUNS_HIDDEN_KEYS = frozenset(
 # --- ledger --------------------------------------------------------------------------------------
 
 LEDGER_PERMITS = "approvals.permits.Permits"
-LEDGER_CALL_TIMEOUT = timedelta(seconds=env.float("LEDGER_CALL_TIMEOUT_SECONDS", default=20.0))
-LEDGER_TRIES = env.int("LEDGER_TRIES", default=4)
+LEDGER_CALL_TIMEOUT = env.seconds("LEDGER_CALL_TIMEOUT_SECONDS", 20.0)
+LEDGER_TRIES = env.count("LEDGER_TRIES", 4)
 """Calls in a row whose end nobody heard, before the run is given back or the provider asked."""
-LEDGER_REFUSALS = env.int("LEDGER_REFUSALS", default=12)
+LEDGER_REFUSALS = env.count("LEDGER_REFUSALS", 12)
 """Calls in a row that were refused for now, or not found, before an effect fails: ~15 minutes."""
 LEDGER_BACKOFF = timedelta(seconds=env.float("LEDGER_BACKOFF_SECONDS", default=1.0))
 LEDGER_RESULT_LIMIT = 64 * 1024
@@ -318,11 +320,11 @@ LEDGER_DESTINATIONS: dict[str, str] = {}
 """Where messages of the outbox go: a name, and the handler that sends what is meant for it."""
 LEDGER_WEBHOOKS = env.addresses("LEDGER_WEBHOOKS")
 """More destinations: a name, and the address to which messages are posted as JSON. Secrets."""
-LEDGER_OUTBOX_TRIES = env.int("LEDGER_OUTBOX_TRIES", default=12)
+LEDGER_OUTBOX_TRIES = env.count("LEDGER_OUTBOX_TRIES", 12)
 """Before a message is given up: about two hours with the waits below."""
 LEDGER_OUTBOX_BACKOFF = timedelta(seconds=env.float("LEDGER_OUTBOX_BACKOFF_SECONDS", default=5.0))
 LEDGER_OUTBOX_BACKOFF_CAP = timedelta(hours=1)
-LEDGER_OUTBOX_CLAIM = timedelta(seconds=env.float("LEDGER_OUTBOX_CLAIM_SECONDS", default=120.0))
+LEDGER_OUTBOX_CLAIM = env.seconds("LEDGER_OUTBOX_CLAIM_SECONDS", 120.0)
 """After this time whoever claimed a message is taken for dead, and another one sends it."""
 LEDGER_OUTBOX_KEEP = timedelta(days=env.float("LEDGER_OUTBOX_KEEP_DAYS", default=30.0))
 """Sent messages are forgotten after this time, and with them that their key was used."""
@@ -349,10 +351,13 @@ APPROVALS_DEFAULT = {
     "deadline": timedelta(hours=24),
     "on_deadline": "reject",
 }
-APPROVALS_ROUNDS = env.int("APPROVALS_ROUNDS", default=5)
+APPROVALS_ROUNDS = env.count("APPROVALS_ROUNDS", 5)
 
 # --- example provider ----------------------------------------------------------------------------
 
-FAKEPAY_URL = env.str("FAKEPAY_URL", default="http://127.0.0.1:8940")
+FAKEPAY_URL = env.http_url("FAKEPAY_URL", "http://127.0.0.1:8940")
 REFUND_MODEL = env.str("REFUND_MODEL", default="")
 """Empty: the scripted chat model. Otherwise a name that LangChain's init_chat_model understands."""
+
+UNKNOWN_VARIABLES = env.unknown("RUNS_", "LEDGER_", "APPROVALS_")
+"""What the environment sets in vain, with the name that may be meant: see `signalbox.checks`."""

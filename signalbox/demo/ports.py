@@ -7,6 +7,7 @@ import socket
 
 HOST = "127.0.0.1"
 TRIES = 50
+LAST = 65535
 
 
 class NoFreePort(Exception):
@@ -14,16 +15,21 @@ class NoFreePort(Exception):
 
     def __init__(self, first: int) -> None:
         super().__init__(
-            f"No port from {first} to {first + TRIES - 1} is free. Stop what uses them."
+            f"No port from {first} to {_end(first) - 1} is free. Stop what uses them, or choose"
+            " another with --port."
         )
 
 
 def free(first: int) -> int:
     """The first port from `first` on that nobody listens on. Raises NoFreePort."""
-    for port in range(first, first + TRIES):
+    for port in range(first, _end(first)):
         if not _answers(port) and _can_be_bound(port):
             return port
     raise NoFreePort(first)
+
+
+def _end(first: int) -> int:
+    return min(first + TRIES, LAST + 1)
 
 
 def _answers(port: int) -> bool:

@@ -52,6 +52,8 @@ def run(state: Path, folder: Path, *, first_port: int, say: Say, progress: Say) 
         seed.seed()
         connections.close_all()
         web, provider = ports.free(first_port), ports.free(PROVIDER_PORT)
+        if web != first_port:
+            say(f"Port {first_port} is taken or not allowed; the pages are on port {web}.")
         supervisor = Supervisor(
             children=children.all_of_them(state, provider_port=provider),
             environment=_environment(state, web=web, provider=provider),

@@ -23,6 +23,11 @@ def sockets(state: Path) -> Path:
     return next((path for path in (inside, beside) if _fits(path)), Path("/tmp") / beside.name)  # noqa: S108
 
 
+def short_name(state: Path) -> str:
+    """A few characters that tell this state folder from others, fit for a name."""
+    return hashlib.sha256(str(state.resolve()).encode()).hexdigest()[:8]
+
+
 def _fits(folder: Path) -> bool:
     return len(os.fsencode(folder)) <= SOCKET_PATH_LIMIT
 

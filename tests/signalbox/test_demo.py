@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from accounts.models import User
 from runs.models import Run
 from signalbox.demo import seed, session
 from signalbox.embedded import places
+from signalbox.management.commands import demo
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,11 +86,62 @@ def test_a_command_without_services_says_why_in_one_line(tmp_path):
     blocked.touch()
     code = "import manage, sys; sys.argv = ['manage.py', 'migrate']; sys.exit(manage.main())"
 
-    said = _python(code, **places.environment(blocked), SECRET_KEY="set")
+    said = _python(code, **places.environment(blocked), SECRET_KEY="set " * 8)
 
     assert said.returncode == 1
     assert len(said.stderr.splitlines()) == 1
     assert "SIGNALBOX_STATE" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LOG_LEVEL", "bogus"),
+        ("EMAIL_URL", "bogus"),
+        ("DATABASE_URL", "foo"),
+        ("RUNS_LEASE_SECONDS", "-5"),
+        ("FAKEPAY_URL", "foo"),
+        ("SIGNALBOX_PROXIES", "-1"),
+        ("SECRET_KEY", "x"),
+    ],
+)
+def test_a_wrong_variable_ends_any_command_in_one_line_that_names_it(tmp_path, name, value):
+    code = "import manage, sys; sys.argv = ['manage.py', 'check']; sys.exit(manage.main())"
+
+    said = _python(code, **places.environment(tmp_path) | {name: value})
+
+    assert said.returncode == 1
+    assert len(said.stderr.splitlines()) == 1
+    assert name in said.stderr
+
+
+def test_demos_in_two_folders_keep_their_people_apart(tmp_path):
+    code = "from django.conf import settings as s; print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME)"
+
+    def cookies(state: str, demo: str) -> str:
+        return _python(code, SIGNALBOX_DEMO=demo, SIGNALBOX_STATE=str(tmp_path / state)).stdout
+
+    first, second = cookies("a", "1").split(), cookies("b", "1").split()
+    assert not set(first) & set(second)
+    assert first == cookies("a", "1").split()
+    assert cookies("a", "0").split() == ["sessionid", "csrftoken"]
+
+
+@pytest.mark.parametrize("port", ["99999", "0", "-1", "x"])
+def test_what_is_no_port_is_refused_before_anything_starts(port, capsys):
+    with pytest.raises(CommandError, match="no port"):
+        call_command("demo", f"--port={port}")
+
+
+def test_progress_is_not_painted_like_an_error():
+    command = demo.Command(stderr=Terminal(), force_color=True)
+    command._progress("Starting")
+    assert command.stderr._out.getvalue() == "Starting …\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def _python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:

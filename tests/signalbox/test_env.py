@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from signalbox.checks import variables_are_known
 from signalbox.env import Env
 
 
@@ -55,3 +58,78 @@ def test_addresses_are_read_from_what_is_set(env):
     env.ENVIRON["EMAIL_URL"] = "smtp://mail.example:25"
 
     assert env.email_url("EMAIL_URL", default="consolemail://")["EMAIL_HOST"] == "mail.example"
+
+
+@pytest.mark.parametrize(
+    ("read", "value", "what"),
+    [
+        (lambda env: env.seconds("KNOB", 5.0), "-5", "KNOB is '-5', but must be a number above 0"),
+        (lambda env: env.seconds("KNOB", 5.0), "0", "above 0"),
+        (lambda env: env.count("KNOB", 4), "0", "KNOB is '0', but must be a whole number, 1 or"),
+        (lambda env: env.count("KNOB", 0, least=0), "-1", "a whole number, 0 or above"),
+        (lambda env: env.level("KNOB", "INFO"), "bogus", "KNOB is 'bogus', but must be one of"),
+        (lambda env: env.http_url("KNOB", "http://x"), "foo", "begins with http:// or https://"),
+        (lambda env: env.http_url("KNOB", "http://x"), "http://", "begins with http://"),
+        (lambda env: env.http_url("KNOB", "http://x"), "http://a:b", "begins with http://"),
+        (lambda env: env.mail_url("KNOB", "consolemail://"), "bogus", "KNOB must be an address"),
+        (lambda env: env.mail_url("KNOB", "consolemail://"), "smtp://a:b", "must be an address"),
+        (lambda env: env.postgres_url("KNOB", ""), "foo", "KNOB must be an address of PostgreSQL"),
+        (lambda env: env.postgres_url("KNOB", ""), "sqlite:///x", "an address of PostgreSQL"),
+        (lambda env: env.postgres_url("KNOB", ""), "postgres://a:b/c", "address of PostgreSQL"),
+        (lambda env: env.postgres_url("KNOB", ""), "postgres://host", "address of PostgreSQL"),
+        (lambda env: env.secret("KNOB", least=32), "x", "KNOB has 1 characters, but needs"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_line_that_says_what_to_do(env, read, value, what):
+    env.ENVIRON["KNOB"] = value
+
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read(env)
+    assert what in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert any(str(refused.value).endswith(end) for end in ("leave it out.", "one made."))
+
+
+def test_addresses_that_hold_a_password_are_never_repeated(env):
+    env.ENVIRON |= {"A": "foo://me:hush@x", "B": "foo://me:hush@x", "C": "hush"}
+
+    for read in (
+        lambda: env.postgres_url("A", ""),
+        lambda: env.mail_url("B", ""),
+        lambda: env.secret("C", least=32),
+    ):
+        with pytest.raises(ImproperlyConfigured) as refused:
+            read()
+        assert "hush" not in str(refused.value)
+
+
+def test_what_is_right_is_read(env):
+    env.ENVIRON |= {"T": "1.5", "N": "0", "L": "warning", "U": "https://pay.example/x"}
+    env.ENVIRON |= {"D": "postgres://u:p%40@%2Frun%2Fpg/name", "E": "smtp+tls://u:p@mail:587"}
+
+    assert env.seconds("T", 5.0) == timedelta(seconds=1.5)
+    assert env.seconds("absent", 5.0) == timedelta(seconds=5)
+    assert env.count("N", 3, least=0) == 0
+    assert env.level("L", "INFO") == "WARNING"
+    assert env.http_url("U", "http://x") == "https://pay.example/x"
+    assert env.postgres_url("D", "")["NAME"] == "name"
+    assert env.mail_url("E", "")["EMAIL_HOST"] == "mail"
+
+
+def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(env):
+    env.ENVIRON |= {"RUNS_LEASE_SECNDS": "5", "RUNS_XYZZY": "5", "RUNS_TRIES": "5", "OTHER": "1"}
+    env.seconds("RUNS_LEASE_SECONDS", 30.0)
+    env.count("RUNS_TRIES", 4)
+
+    assert env.unknown("RUNS_") == {"RUNS_LEASE_SECNDS": "RUNS_LEASE_SECONDS", "RUNS_XYZZY": ""}
+
+
+def test_a_variable_that_is_misspelt_is_a_warning_of_the_check(settings):
+    settings.UNKNOWN_VARIABLES = {"RUNS_LEASE_SECNDS": "RUNS_LEASE_SECONDS", "RUNS_XYZZY": ""}
+
+    near, far = variables_are_known()
+    assert (near.id, near.hint) == (
+        "signalbox.W001",
+        "Did you mean RUNS_LEASE_SECONDS? Rename it, or take it out.",
+    )
+    assert "RUNS_XYZZY" in far.msg

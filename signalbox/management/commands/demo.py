@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.conf import settings
@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--reset", action="store_true", help="remove all that it has stored")
         parser.add_argument(
-            "--port", type=int, default=session.WEB_PORT, help="first port to try for the pages"
+            "--port", type=_port, default=session.WEB_PORT, help="first port to try for the pages"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,4 +48,10 @@ class Command(BaseCommand):
 
     def _progress(self, text: str) -> None:
         if self.stderr.isatty():
-            self.stderr.write(f"{text} …", self.style.NOTICE)
+            self.stderr.write(f"{text} …", str)  # plain: Django paints what goes here red
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= ports.LAST:
+        raise ArgumentTypeError(f"{text} is no port. Choose one from 1 to {ports.LAST}.")
+    return int(text)

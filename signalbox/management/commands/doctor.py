@@ -26,7 +26,7 @@ class Command(BaseCommand):
             findings.append(finding)
             if json != output.STDOUT:
                 mark = "ok  " if finding.ok else "TODO"
-                said = f"{mark} {finding.part}: {finding.says}"
+                said = f"{mark} {finding.part}: {finding.says.rstrip('.')}"
                 self.stdout.write(said if finding.ok else f"{said}. {finding.todo}")
         well = all(finding.ok for finding in findings)
         output.write_json(
