@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from approvals.policies.subjects import MISSING, Subject, is_path
 from audit import canonical
@@ -36,7 +35,9 @@ _LINE = re.compile(
     re.DOTALL,
 )
 _DOMAIN = re.compile(r"(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9-]+")
-_ADDRESS = re.compile(r"[^\s@,;<>\"()]+@([^\s@,;<>\"()]+)")
+_ADDRESS = re.compile(r"[^\s@,;:/?#\\<>\"()]+@([^\s@,;<>\"()]+)")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9.-]+)(?::\d{1,5})?(?:[/?#][^\s\\]*)?")
+"""Without a name before the host: readers do not agree on where the host begins then."""
 MOST = 20
 """Conditions of one policy."""
 LONGEST = 1000
@@ -206,13 +207,9 @@ def _domain_of(value: object) -> str | None:
     """The host that an e-mail address or a web address names beyond doubt."""
     if not isinstance(value, str):
         return None
-    address = _ADDRESS.fullmatch(value)
-    try:
-        host = address[1] if address else urlsplit(value).hostname if "://" in value else None
-    except ValueError:
-        return None
-    host = (host or "").lower()
-    return host if host and _DOMAIN.fullmatch(host) and not host.startswith("*") else None
+    found = _ADDRESS.fullmatch(value) or _URL.fullmatch(value)
+    host = found[1].lower() if found else ""
+    return host if _DOMAIN.fullmatch(host) and not host.startswith("*") else None
 
 
 def _within(value: object, operand: object) -> bool | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 ROOTS = ("args", "payload", "agent", "node", "tool")
-_PATH = re.compile(rf"(?:{'|'.join(ROOTS)})(?:\.[^\s.:,{{}}|]+)*")
+_PATH = re.compile(rf"(?:{'|'.join(ROOTS)})(?:\.[^\s.:,!{{}}|]+)*")
 
 
 class Missing:
