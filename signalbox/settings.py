@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from csp.constants import NONE, SELF
@@ -137,7 +138,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_throttle": 1,
 }
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULE = {
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep": {
         "task": "runs.tasks.sweep",
         "schedule": env.seconds("RUNS_SWEEP_SECONDS", 2.0).total_seconds(),
