@@ -9,6 +9,7 @@ from allauth.account.internal.stagekit import clear_login
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import User
+from accounts.signals import identity_confirmed
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -25,3 +26,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             return response
         answer: HttpResponse | None = super().pre_login(request, user, **login)
         return answer
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        confirmed: bool = super().reauthenticate(user, password)
+        if confirmed:
+            identity_confirmed.send(User, user=user, method="password")
+        return confirmed

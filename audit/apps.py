@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
 class AuditConfig(AppConfig):
     name = "audit"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        import_module("audit.sign_ins")  # connects its receivers; models exist only now

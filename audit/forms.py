@@ -22,8 +22,6 @@ GROUPS = {
     "policy": "Policies",
     "delegation": "Delegations",
     "payload": "Hidden values",
-    "export": "Exports",
-    "audit": "The audit log",
 }
 """First half of a verb to the heading above it."""
 SINCE = {

@@ -162,10 +162,5 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "payload.view_refused": _verb(
             "Payload view refused", "Hidden values stayed hidden.", "bad", "slash"
         ),
-        "export.made": _verb("Exported", "A copy of records was taken out.", "neutral", "download"),
-        "export.refused": _verb("Export refused", "No copy was made.", "bad", "slash"),
-        "audit.verified": _verb(
-            "Audit verified", "The audit log was checked against its seals.", "neutral", "lock"
-        ),
     }
 )

@@ -24,6 +24,8 @@ from django.conf import settings
 from django.db import OperationalError, connection, connections, transaction
 from psycopg import errors as pg
 
+from accounts.actors import Actor
+from audit import trail
 from audit.models import ClockTimestamp
 from runs import errors, models, statements, status
 from runs.authority import Lease
@@ -100,6 +102,8 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
     if row is None:
         raise AssertionError("a run that is locked has a lease")
     fence, saved, lost_fence, given = row
+    if lost_fence is not None:
+        _record_takeover(run_id, holder, lost_fence)
     return Taken(
         lease=Lease(run_id=run_id, fence=fence, holder=holder),
         agent=agent,
@@ -116,6 +120,17 @@ def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | Non
         taken_at=before,
         lost_fence=lost_fence,
         input=None if given is None else json.loads(given),
+    )
+
+
+def _record_takeover(run_id: UUID, holder: str, lost_fence: int) -> None:
+    lost = models.Attempt.objects.filter(run_id=run_id, fence=lost_fence).values_list("holder")
+    trail.record(
+        "run.taken_over",
+        actor=Actor.system(holder),
+        target=("run", str(run_id)),
+        run_id=run_id,
+        data={"from": lost[0][0], "lost_fence": lost_fence},
     )
 
 

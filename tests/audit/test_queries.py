@@ -38,7 +38,7 @@ def log(ada, record):
         (Filters(run_id=RUN), ["parked", "started"]),
         (Filters(allowed=False), ["refused"]),
         (Filters(allowed=True, actor_id="7"), ["stop", "started"]),
-        (Filters(verbs=("audit.verified",)), []),
+        (Filters(verbs=("person.changed",)), []),
     ],
 )
 def test_entries_are_filtered_newest_first(log, filters, names):
