@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+from agents.fakepay import faults
 from agents.fakepay.provider import Provider
 from agents.fakepay.server import Server
 from agents.fakepay.storage import Storage
@@ -31,7 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
     except sqlite3.Error as problem:
         return _give_up(f"cannot use {options.storage} ({problem})", "--storage")
     server.provider = Provider(
-        storage, dedup=options.dedup, visibility_delay=options.visibility_delay
+        storage,
+        dedup=options.dedup,
+        visibility_delay=options.visibility_delay,
+        always=tuple(options.always),
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdout.write(f"fakepay listens on {server.url}\n")
@@ -66,7 +70,23 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         metavar="SECONDS",
         help="look-ups by key hide what is younger (%(default)s)",
     )
+    parser.add_argument(
+        "--always",
+        type=_fault,
+        action="append",
+        default=[],
+        metavar="JSON",
+        help="a fault for the first request of every key that it matches, such as"
+        ' \'{"match": {"order_id": "7"}, "fault": "delay_after:20"}\'; may be repeated',
+    )
     return parser.parse_args(arguments)
+
+
+def _fault(text: str) -> faults.Armed:
+    try:
+        return faults.read(text)
+    except faults.Unusable as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from problem
 
 
 def _seconds(text: str) -> float:

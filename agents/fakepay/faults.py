@@ -1,7 +1,8 @@
 """How fakepay can misbehave, one request at a time.
 
 A fault text is a comma list, `delay:2,drop_after`. It comes with the request (the header
-`X-Fakepay-Fault`) or was armed beforehand (`POST /_control/faults`); the header wins.
+`X-Fakepay-Fault`) or was armed beforehand (`POST /_control/faults`, or `--always` at the start);
+the header wins, then what was armed first.
 
     delay:SECONDS         wait before performing; the key is in flight meanwhile
     delay_after:SECONDS   perform, then wait before the answer; the key is in flight meanwhile
@@ -19,9 +20,11 @@ delayed, dropped or turned away like any other, but 500 and 402 need an endpoint
 
 from __future__ import annotations
 
+import json
 import math
 import threading
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 OUTCOMES = {"500_before", "500_after", "402", "429", "409"}
 DROPS = {"drop_before", "drop_after"}
@@ -82,14 +85,16 @@ class Match:
     method: str | None = "POST"
     path: str | None = None
     order_id: str | None = None
+    to: str | None = None
     key_prefix: str | None = None
 
-    def fits(self, *, method: str, path: str, key: str | None, order_id: object) -> bool:
+    def fits(self, *, method: str, path: str, key: str | None, sent: Mapping[str, object]) -> bool:
         """Whether a request with these properties is meant."""
         return (
             self.method in (None, method)
             and self.path in (None, path)
-            and self.order_id in (None, order_id)
+            and self.order_id in (None, sent.get("order_id"))
+            and self.to in (None, sent.get("to"))
             and (self.key_prefix is None or (key or "").startswith(self.key_prefix))
         )
 
@@ -104,12 +109,71 @@ class Armed:
     skip: int = 0
 
 
-class Queue:
-    """Armed faults, first come first served. In memory: a restart disarms them."""
+class Unusable(ValueError):
+    """What was sent to the switches cannot be used; says what can."""
 
-    def __init__(self) -> None:
+
+def read(text: str | bytes) -> Armed:
+    """The fault that a JSON object describes. Raises Unusable."""
+    wanted = json_object(text)
+    match = wanted.pop("match", {})
+    if not isinstance(match, dict):
+        raise Unusable("match is an object.")
+    _only(match, ("method", "path", "order_id", "to", "key_prefix"), "match")
+    _only(wanted, ("fault", "times", "skip"), "a fault, besides match,")
+    if "fault" not in wanted:
+        raise Unusable('Say which fault: {"fault": "drop_after"}.')
+    fault, times, skip = (wanted.get(name, usual) for name, usual in USUAL.items())
+    if not all(isinstance(value, str) for value in (fault, *match.values()) if value is not None):
+        raise Unusable("fault and everything in match are text.")
+    try:
+        parse(str(fault))
+    except ValueError as problem:
+        raise Unusable(f"{problem}.") from problem
+    if type(times) is not int or type(skip) is not int or times < 1 or skip < 0:
+        raise Unusable("times is a whole number, at least 1; skip one, at least 0.")
+    return Armed(match=Match(**match), fault=str(fault), times=times, skip=skip)
+
+
+USUAL: dict[str, object] = {"fault": "", "times": 1, "skip": 0}
+
+
+def json_object(text: str | bytes) -> dict[str, object]:
+    """Raises Unusable unless `text` is a JSON object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Unusable("Send a JSON object.")
+    return found
+
+
+def _only(found: Mapping[str, object], known: tuple[str, ...], what: str) -> None:
+    strange = [name for name in found if name not in known]
+    if strange:
+        raise Unusable(f"{what} has {', '.join(known)}, but no {', '.join(strange)}.")
+
+
+@dataclass(slots=True, kw_only=True)
+class Always:
+    """A fault that stays: it hits the first request of each key, and `key#2` is the same key."""
+
+    match: Match
+    fault: str
+    hit: set[str] = field(default_factory=set)
+
+
+class Queue:
+    """Armed faults, first come first served. In memory: a restart disarms them.
+
+    Those in `always` are there from the start, and come after all others.
+    """
+
+    def __init__(self, always: tuple[Armed, ...] = ()) -> None:
         self._lock = threading.Lock()
         self._armed: list[Armed] = []
+        self._always = [Always(match=each.match, fault=each.fault) for each in always]
 
     def arm(self, armed: Armed) -> None:
         """Add a fault behind the others. `ValueError` when its text is no fault."""
@@ -117,11 +181,11 @@ class Queue:
         with self._lock:
             self._armed.append(armed)
 
-    def take(self, *, method: str, path: str, key: str | None, order_id: object) -> str:
+    def take(self, *, method: str, path: str, key: str | None, sent: Mapping[str, object]) -> str:
         """The fault text for this request, used up; empty when none is meant for it."""
         with self._lock:
             for armed in self._armed:
-                if not armed.match.fits(method=method, path=path, key=key, order_id=order_id):
+                if not armed.match.fits(method=method, path=path, key=key, sent=sent):
                     continue
                 if armed.skip:
                     armed.skip -= 1
@@ -130,6 +194,13 @@ class Queue:
                 if not armed.times:
                     self._armed.remove(armed)
                 return armed.fault
+            first = (key or "").partition("#")[0]
+            for always in self._always:
+                if first in always.hit:
+                    continue
+                if always.match.fits(method=method, path=path, key=key, sent=sent):
+                    always.hit.add(first)
+                    return always.fault
         return ""
 
     def waiting(self) -> list[dict[str, object]]:

@@ -74,11 +74,18 @@ def error(status: int, kind: str, code: str, message: str, **headers: str) -> An
 class Provider:
     """The provider itself, shared by all threads of the server."""
 
-    def __init__(self, storage: Storage, *, dedup: bool, visibility_delay: float) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        *,
+        dedup: bool,
+        visibility_delay: float,
+        always: tuple[faults.Armed, ...] = (),
+    ) -> None:
         self.storage = storage
         self.dedup = dedup
         self.visibility_delay = visibility_delay
-        self.armed = faults.Queue()
+        self.armed = faults.Queue(always)
 
     def handle(self, call: Call) -> Answer | None:
         """Serve a call. None: close the connection without an answer."""
@@ -87,7 +94,7 @@ class Provider:
             method=call.method,
             path=call.path,
             key=call.key,
-            order_id=(parameters or {}).get("order_id"),
+            sent=parameters or {},
         )
         request_id = self.storage.record(
             method=call.method,

@@ -7,7 +7,7 @@
     POST /_control          set any of them
     POST /_control/faults   {"match": {...}, "fault": "drop_after", "times": 1, "skip": 0}: arm a
                             fault for the next matching requests. Match by "order_id",
-                            "key_prefix", "path", "method" (POST unless given; null: any)
+                            "to", "key_prefix", "path", "method" (POST unless given; null: any)
     DELETE /_control/faults disarm all
 
 Request headers of /v1: Idempotency-Key (UTF-8), X-Fakepay-Fault, X-Fakepay-Dedup.
@@ -21,13 +21,11 @@ import math
 import re
 import socketserver
 import sys
-from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs
 
-from agents.fakepay import page
-from agents.fakepay.faults import Armed, Match
+from agents.fakepay import faults, page
 from agents.fakepay.provider import Answer, Call, Provider, error
 
 LARGEST_BODY = 1024 * 1024
@@ -136,19 +134,19 @@ class Handler(BaseHTTPRequestHandler):
                 case "GET /":
                     return _page(provider)
                 case "GET /_state":
-                    return _json(_state(provider, limit=int(asked.get("limit", "-1"))))
+                    return _json(_state(provider, limit=_limit(asked)))
                 case "GET /_control":
                     return _json(_switches(provider))
                 case "POST /_control":
                     _set_switches(provider, body)
                     return _json(_switches(provider))
                 case "POST /_control/faults":
-                    provider.armed.arm(_armed(body))
+                    provider.armed.arm(faults.read(body))
                     return _json({"armed": provider.armed.waiting()})
                 case "DELETE /_control/faults":
                     provider.armed.clear()
                     return _json({"armed": []})
-        except (TypeError, ValueError) as problem:
+        except faults.Unusable as problem:
             return error(400, "invalid_request_error", "control", str(problem))
         return error(404, "invalid_request_error", "no_such_path", "No such path.")
 
@@ -186,26 +184,19 @@ def _switches(provider: Provider) -> dict[str, object]:
     return {"dedup": provider.dedup, "visibility_delay": provider.visibility_delay}
 
 
+def _limit(asked: dict[str, str]) -> int:
+    text = asked.get("limit", "-1")
+    if not re.fullmatch("-1|[0-9]{1,9}", text):
+        raise faults.Unusable("limit is a whole number; -1: all.")
+    return int(text)
+
+
 def _set_switches(provider: Provider, body: bytes) -> None:
-    """Set what the body names. `ValueError` or `TypeError`: nothing was set."""
-    wanted = {**_switches(provider), **json.loads(body)}
+    """Set what the body names. Raises Unusable: nothing was set."""
+    wanted = {**_switches(provider), **faults.json_object(body)}
     dedup, delay = wanted.pop("dedup"), wanted.pop("visibility_delay")
-    if wanted or type(dedup) is not bool or type(delay) not in (int, float):
-        raise TypeError('Send {"dedup": true or false, "visibility_delay": seconds}.')
+    if wanted or type(dedup) is not bool or not isinstance(delay, int | float) or delay is True:
+        raise faults.Unusable('Send {"dedup": true or false, "visibility_delay": seconds}.')
     if not 0 <= delay < math.inf:
-        raise ValueError("visibility_delay is a number of seconds, at least 0.")
+        raise faults.Unusable("visibility_delay is a number of seconds, at least 0.")
     provider.dedup, provider.visibility_delay = dedup, delay
-
-
-def _armed(body: bytes) -> Armed:
-    """The fault to arm. `ValueError` or `TypeError` when it is none."""
-    wanted = {"match": {}, **json.loads(body)}
-    armed = Armed(**{**wanted, "match": Match(**wanted["match"])})
-    texts = [armed.fault, *filter(None, asdict(armed.match).values())]
-    if not all(type(text) is str for text in texts):
-        raise TypeError("fault and everything in match are text.")
-    if type(armed.times) is not int or type(armed.skip) is not int:
-        raise TypeError("times and skip are whole numbers.")
-    if armed.times < 1 or armed.skip < 0:
-        raise ValueError("times is at least 1, skip at least 0.")
-    return armed

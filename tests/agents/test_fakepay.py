@@ -406,3 +406,71 @@ def test_the_page_shows_what_was_performed_escaped_and_without_script(fakepay: F
     assert "12.00 EUR" in answer.text
     assert "<script" not in answer.text
     assert "<b>" not in answer.text
+
+
+# --- faults that stay ----------------------------------------------------------------------------
+
+ALWAYS = (
+    '{"match": {"order_id": "A-1"}, "fault": "402"}',
+    '{"match": {"to": "carrier@example.org", "order_id": "A-2"}, "fault": "drop_after"}',
+)
+
+
+def test_a_fault_that_stays_hits_the_first_request_of_each_key_after_every_start(
+    tmp_path: Path,
+) -> None:
+    options = [part for text in ALWAYS for part in ("--always", text)]
+    for start in ("a", "b"):
+        with running(tmp_path / "f.sqlite3", *options) as fakepay:
+            assert fakepay.refund(f"{start}-1").status_code == 402
+            assert fakepay.refund(f"{start}-1#2").status_code == 200  # the same, tried again
+            assert fakepay.refund(f"{start}-3").status_code == 402
+            assert fakepay.refund(f"{start}-2", order="A-9").status_code == 200
+
+
+def test_a_fault_may_be_meant_for_mails_to_one_address(tmp_path: Path) -> None:
+    with running(tmp_path / "f.sqlite3", "--always", ALWAYS[1]) as fakepay:
+
+        def mail(key: str, to: str) -> httpx.Response:
+            body = {"to": to, "subject": "s", "text": "t", "order_id": "A-2"}
+            return fakepay.http.post("/v1/mails", json=body, headers={"Idempotency-Key": key})
+
+        assert mail("k-1", "ada@example.org").status_code == 200
+        with pytest.raises(httpx.RemoteProtocolError):
+            mail("k-2", "carrier@example.org")
+        assert fakepay.rows("SELECT count(*) FROM mails") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "nonsense",
+        "[]",
+        '{"fault": "402", "mach": {}}',
+        '{"fault": "402", "match": {"order": "1"}}',
+        '{"fault": "402", "match": []}',
+        '{"fault": "402", "match": {"order_id": 1}}',
+        '{"fault": "403"}',
+        '{"fault": "402", "times": 0}',
+        '{"fault": "402", "times": "1"}',
+    ],
+)
+def test_what_cannot_be_armed_is_refused_in_words_and_not_in_pythons(
+    fakepay: Fakepay, body: str
+) -> None:
+    for path in ("/_control/faults", "/_control"):
+        answer = fakepay.http.post(path, content=body)
+        said = answer.json()["error"]["message"]
+        assert answer.status_code == 400
+        assert not any(word in said for word in ("__init__", "argument", "NoneType", "Expecting"))
+    wrong = python(*MODULE, "--storage", "f", "--always", body)
+    assert wrong.returncode == 2
+    assert "Traceback" not in wrong.stderr
+
+
+def test_an_unknown_name_is_named_with_those_that_are_known(fakepay: Fakepay) -> None:
+    wanted = {"fault": "402", "match": {"order": "1"}}
+    answer = fakepay.http.post("/_control/faults", json=wanted)
+    assert answer.json()["error"]["message"] == (
+        "match has method, path, order_id, to, key_prefix, but no order."
+    )
