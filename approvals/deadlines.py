@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.actors import Actor, ClockTimestamp
-from approvals import clock, replies, requests, shapes, waking
+from approvals import clock, notices, replies, requests, shapes, waking
 from approvals.models import Decision, Request
 from approvals.policy import OnDeadline, Policy
 from approvals.status import Status, Verdict
@@ -62,6 +62,7 @@ def expire(run: Run, request: Request) -> bool:
     follows = outcome(request, Policy.read(request.policy))
     if follows.answer is not shapes.NOTHING:
         _decide(request, follows.answer)
+    notices.notify(notices.Event.DECIDED, request)
     waking.wake(run.pk, cause="deadline", **_changes(run, follows.outcome))
     if follows.outcome == OnDeadline.CANCEL and run.cancel_asked_at is None:
         trail.record(

@@ -7,11 +7,12 @@ decided meanwhile. What is newer is counted, and shown when the reader asks for 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from accounts.models import User
-from approvals import clock, policy, queries
+from approvals import claims, clock, policy, queries
+from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally, gate_of
 from approvals.models import Request
 from approvals.policy import Book, Gate, Risk
@@ -53,6 +54,8 @@ class Line:
     approvals: int
     """So far."""
     quorum: int
+    lookers: tuple[Looker, ...] = ()
+    """Who says that they look at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,11 @@ def lines(rows: Iterable[Row]) -> list[Line]:
     asked = [row.request for row in found if row.request.status == Status.PENDING]
     electorate, book = Electorate.of(asked), policy.in_force()
     now = clock.now()
-    return [_line(row, electorate, book, now) for row in found]
+    lookers = claims.on([request.pk for request in asked])
+    return [
+        replace(_line(row, electorate, book, now), lookers=tuple(lookers.get(row.request.pk, ())))
+        for row in found
+    ]
 
 
 def is_urgent(request: Request, now: datetime) -> bool:

@@ -430,6 +430,11 @@ class Notice(models.Model):
     def __str__(self) -> str:
         return f"{self.event} for {self.user_id}"
 
+    @property
+    def says(self) -> str:
+        """The event in two words."""
+        return self.event.replace("_", " ").capitalize()
+
 
 class Claim(models.Model):
     """Somebody looks at a request. It informs others and expires; it keeps nobody from deciding."""

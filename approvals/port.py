@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from accounts.actors import ClockTimestamp
-from approvals import errors, requests, rounds
+from approvals import errors, notices, requests, rounds
 from approvals.models import Decision, Request
 from approvals.rounds import Fit
 from approvals.status import Delivery
@@ -145,3 +145,4 @@ def _took_effect(decision: Decision) -> None:
             actor=requests.DRIVER,
             data={"decision": decision.pk, "deliveries": decision.deliveries},
         )
+        notices.notify(notices.Event.TOOK_EFFECT, decision.request)

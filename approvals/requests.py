@@ -137,6 +137,7 @@ def give_up(decision: Decision, reason: str) -> None:
             reason=reason,
             data={"decision": decision.pk, "verdict": decision.verdict},
         )
+        notices.notify(notices.Event.NOT_DELIVERED, decision.request)
 
 
 def check_possible(request: Request, book: Book) -> None:
@@ -271,6 +272,7 @@ class _Opening:
                 "deadline": request.deadline,
             },
         )
+        notices.notify(notices.Event.NEEDS_YOU, request)
         check_possible(request, self.book)
 
 

@@ -18,7 +18,8 @@ from decimal import Decimal
 from accounts import actors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, eligibility, inbox, queries, shapes
+from approvals import claims, clock, eligibility, inbox, queries, shapes
+from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally
 from approvals.models import Request, Vote
 from approvals.status import DELIVERIES, Delivery, Status, Verdict
@@ -122,6 +123,10 @@ class Review:
     count: int = 0
     following: Request | None = None
     """What waits for the reader besides."""
+    lookers: tuple[Looker, ...] = ()
+    """Who looks at it now, besides the reader."""
+    i_look: bool = False
+    """The reader has said that they look at it."""
 
     @property
     def label(self) -> str:
@@ -156,6 +161,7 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
     """
     request, question = detail.request, detail.question
     is_open = request.status == Status.PENDING
+    lookers = claims.on([request.pk])[request.pk]
     unmasked = reveal or sees_all(detail, user)
     now = clock.now()
     tally = Electorate.of([request]).tally(request, detail.gate) if is_open else None
@@ -185,6 +191,8 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
         position=next((n for n, each in enumerate(waiting, 1) if each.pk == request.pk), 0),
         count=len(waiting),
         following=next((each for each in waiting if each.pk != request.pk), None),
+        lookers=tuple(each for each in lookers if each.user_id != user.pk),
+        i_look=any(each.user_id == user.pk for each in lookers),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals import delegation_pages, policy_pages, views
+from approvals import delegation_pages, notice_pages, policy_pages, views
 
 app_name = "approvals"
 urlpatterns = [
@@ -23,6 +23,8 @@ urlpatterns = [
         name="delegation_end",
     ),
     path("approvals/<uuid:request_id>/", views.review, name="review"),
+    path("approvals/<uuid:request_id>/claim/", notice_pages.claim, name="claim"),
+    path("me/notices/", notice_pages.notices, name="notices"),
     path("approvals/decisions/<uuid:decision_id>/", views.decision, name="decision"),
     path("approvals/<uuid:request_id>/payload.json", views.payload, name="payload"),
 ]

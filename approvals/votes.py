@@ -12,7 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.actors import Actor
-from approvals import eligibility, errors, requests, shapes, waking
+from approvals import eligibility, errors, notices, requests, shapes, waking
 from approvals.eligibility import Involved, Standing
 from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
@@ -207,6 +207,7 @@ class Count:
             {"decision": decision.pk, "decider": decider, "edited_by": editor}
             | ({"args_hash": decision.args_hash} if editor else {}),
         )
+        notices.notify(notices.Event.DECIDED, self.request)
         waking.wake(self.request.run_id, cause="decision")
 
     def _record(self, verb: str, data: dict[str, object]) -> None:

@@ -140,6 +140,23 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
             )
         return read
 
+    def channels(self, var: str) -> dict[str, list[str]]:
+        """A JSON object of groups and one address or a list of them, which are secrets as well."""
+        text = self.str(var, default="")
+        try:
+            read = json.loads(text or "{}")
+            found = {
+                name: [held] if isinstance(held, str) else list(held) for name, held in read.items()
+            }
+        except (ValueError, AttributeError, TypeError):
+            found = {"": [""]}
+        if not all(isinstance(each, str) and each for held in found.values() for each in held):
+            raise ImproperlyConfigured(
+                f'{var} must be a JSON object of groups and addresses: {{"finance": ["slack://…"]}}.'
+                " Correct it, or leave it out."
+            ) from None
+        return found
+
 
 def _nearest(name: str, known: Collection[str]) -> str:
     """The known name that `name` is most like; empty if none is near."""

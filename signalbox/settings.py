@@ -180,8 +180,12 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
 MFA_TOTP_ISSUER = "Signalbox"
 
+SIGNALBOX_URL = env.str("SIGNALBOX_URL", default="http://localhost:8000")
+"""Where people reach Signalbox: links in mails and channels begin with it."""
 # EMAIL_BACKEND, EMAIL_HOST and what else the address says.
 globals().update(env.mail_url("EMAIL_URL", default="consolemail://"))
+EMAIL_TIMEOUT = 10
+"""Seconds that a mail server may take."""
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="signalbox@localhost")
 
 # --- security ------------------------------------------------------------------------------------
@@ -281,7 +285,12 @@ RUNS_APPROVALS = "approvals.port.Approvals"
 RUNS_LEDGER = "ledger.port.Ledger"
 RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
-RUNS_SWEEP_RULES = ["ledger.sweep.sweep", "approvals.sweep.sweep", "ledger.dispatcher.sweep"]
+RUNS_SWEEP_RULES = [
+    "ledger.sweep.sweep",
+    "approvals.sweep.sweep",
+    "approvals.notices.planning.forget",
+    "ledger.dispatcher.sweep",
+]
 RUNS_LEASE = env.seconds("RUNS_LEASE_SECONDS", 30.0)
 RUNS_HEARTBEAT = env.seconds("RUNS_HEARTBEAT_SECONDS", 5.0)
 RUNS_LEASE_MARGIN = timedelta(seconds=env.float("RUNS_LEASE_MARGIN_SECONDS", default=3.0))
@@ -317,7 +326,11 @@ LEDGER_REFUSALS = env.count("LEDGER_REFUSALS", 12)
 """Calls in a row that were refused for now, or not found, before an effect fails: ~15 minutes."""
 LEDGER_BACKOFF = timedelta(seconds=env.float("LEDGER_BACKOFF_SECONDS", default=1.0))
 LEDGER_RESULT_LIMIT = 64 * 1024
-LEDGER_DESTINATIONS: dict[str, str] = {}
+LEDGER_DESTINATIONS = {
+    "notices": "approvals.notices.planning.plan",
+    "notices.mail": "approvals.notices.mails.send",
+    "notices.channel": "approvals.notices.channels.send",
+}
 """Where messages of the outbox go: a name, and the handler that sends what is meant for it."""
 LEDGER_WEBHOOKS = env.addresses("LEDGER_WEBHOOKS")
 """More destinations: a name, and the address to which messages are posted as JSON. Secrets."""
@@ -353,6 +366,17 @@ APPROVALS_DEFAULT = {
     "on_deadline": "reject",
 }
 APPROVALS_ROUNDS = env.count("APPROVALS_ROUNDS", 5)
+APPROVALS_CHANNELS = env.channels("APPROVALS_CHANNELS")
+"""Where groups are told: a group, and addresses that Apprise understands. Secrets."""
+APPROVALS_NOTICE_GATHER = env.count("APPROVALS_NOTICE_GATHER_MINUTES", 1, least=0)
+"""What comes within these minutes goes into one mail, for people who have chosen nothing else."""
+APPROVALS_NOTICE_WAVE = env.count("APPROVALS_NOTICE_WAVE", 5)
+"""How many people are called at once for one request; the next ones if it is still open later."""
+APPROVALS_NOTICE_WAVE_APART = timedelta(
+    seconds=env.float("APPROVALS_NOTICE_WAVE_SECONDS", default=120.0)
+)
+APPROVALS_CLAIM = 60 * env.seconds("APPROVALS_CLAIM_MINUTES", 10.0)
+"""How long others see that somebody looks at a request."""
 
 # --- example provider ----------------------------------------------------------------------------
 

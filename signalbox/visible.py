@@ -50,6 +50,18 @@ def visible(text: str) -> SafeString:
     return mark_safe(shown if text.isascii() else f"<bdi>{shown}</bdi>")  # noqa: S308  # escaped
 
 
+def plain(text: str) -> str:
+    """`text` for a mail without HTML: hidden characters as `\\u{202E}`, line ends as blanks."""
+    line = " ".join(_LINE_ENDS.sub("\n", text).split("\n"))
+    return _ODD.sub(lambda match: _plain_mark(match[0]), line)
+
+
+def _plain_mark(odd: str) -> str:
+    if len(odd) >= LONG_BLANK:
+        return f" [{len(odd)} spaces] "
+    return "".join(f"\\u{{{ord(char):04X}}}" for char in odd)
+
+
 def _mark(odd: str) -> str:
     if len(odd) >= LONG_GAP and odd[0] == odd[-1] == "\n":
         gap = format_html('<mark class="odd">{} empty lines</mark>', odd.count("\n") - 1)

@@ -28,6 +28,10 @@ class Event(models.TextChoices):
     NOT_DELIVERED = "not_delivered", "A decision did not reach its run"
 
 
+QUESTIONS = frozenset({Event.NEEDS_YOU, Event.REMINDER, Event.ESCALATED, Event.NOBODY_CAN_DECIDE})
+"""Worth telling only while the request is open."""
+
+
 def notify(
     event: Event, request: Request, *, key: str = "", people: Iterable[int] | None = None
 ) -> None:

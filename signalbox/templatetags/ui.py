@@ -6,6 +6,7 @@ Words and marks
     {% badge state label="Retrying at 14:03" %}
     {{ text|visible }}                    text of strangers: escaped, hidden characters shown
     {{ text|deceiving }}                  the same, but empty if there is nothing to point out
+    {{ text|plain }}                      the same on one line of plain text, not escaped
     {{ run.id|short }}                    the last eight characters
     {% ident run.id %}                    the same, with the whole in a tooltip and a copy button
     {% copy text "Copy the JSON" %}       a button; there only where a script can copy
@@ -13,6 +14,7 @@ Words and marks
 Time, size, money
     {% when dt %}                         "3 min ago", kept right by time.js
     {% stamp dt %}                        "2026-11-29 16:21:04" in the reader's zone
+    {% moment dt %}                       "2026-11-29 16:21", for mails
     {% stamp dt "time" %}  {% stamp dt "ms" %}   "16:21:04.112", or with the date before it
     {{ timedelta|duration }}              "2m 14s"; takes seconds too
     {{ count|bytes }}  {{ minor|money:"EUR" }}
@@ -123,6 +125,11 @@ def deceiving(text: str) -> SafeString | str:
 
 
 @register.filter
+def plain(text: object) -> str:
+    return visible_text.plain(str(text))
+
+
+@register.filter
 def short(identifier: object) -> str:
     return str(identifier)[-8:]
 
@@ -180,6 +187,12 @@ def stamp(
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', _iso(moment), _both(moment), text
     )
+
+
+@register.simple_tag
+def moment(moment: datetime) -> str:
+    """The moment in the reader's zone as plain text, for mails."""
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"
 
 
 def _iso(moment: datetime) -> str:

@@ -8,7 +8,7 @@ from operator import add
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
@@ -115,7 +115,8 @@ def test_an_expiry_reaches_the_node_as_what_it_is(start):
     run = start(a=gate("a"))
     request = open_of(run)
     due_in(request, timedelta(0))
-    deadlines.expire(run, request)
+    with transaction.atomic():
+        deadlines.expire(run, request)
     assert drive(run) is status.Outcome.FINISHED
     assert log_of(run) == [["a", "expired", False]]
 
@@ -303,7 +304,8 @@ def test_a_deadline_that_parks_is_asked_again_with_a_new_deadline(start, ben, ru
     run = start(a=gate("a"))
     request = open_of(run)
     due_in(request, timedelta(0))
-    deadlines.expire(run, request)
+    with transaction.atomic():
+        deadlines.expire(run, request)
     assert drive(run) is status.Outcome.PARKED
     assert now(run).park_reason == "deadline"
     controls.ask_again(run.pk, actor=Actor.person(person("Ada"), entry="page"), reason="holiday")
@@ -319,7 +321,8 @@ def test_a_deadline_that_makes_the_run_read_only_tells_the_agent_that_it_expired
     run = start(a=gate("a"))
     request = open_of(run)
     due_in(request, timedelta(0))
-    deadlines.expire(run, request)
+    with transaction.atomic():
+        deadlines.expire(run, request)
     assert drive(run) is status.Outcome.FINISHED
     assert now(run).read_only
     assert log_of(run) == [["a", "expired", False]]
