@@ -10,6 +10,8 @@ from dataclasses import replace
 
 from approvals import policy, shapes
 from approvals.models import Request
+from approvals.policies import wording
+from approvals.policies.subjects import MISSING
 from approvals.policy import Book, Gate, Policy, Subject
 from approvals.shapes import Call
 
@@ -29,6 +31,24 @@ def asked_by(request: Request) -> tuple[Subject, ...]:
 def _of(agent: str, node: str, payload: object, calls: tuple[Call, ...]) -> tuple[Subject, ...]:
     whole = Subject(agent=agent, node=node, payload=payload)
     return tuple(replace(whole, tool=call.tool, args=call.args) for call in calls) or (whole,)
+
+
+def summary(rules: tuple[Policy, ...], actions: tuple[Subject, ...]) -> str:
+    """What will happen, by the first template that can be filled for all actions; or empty."""
+    for rule in rules:
+        sentences = [wording.summary(rule.summary, action) for action in actions]
+        if all(sentences):
+            return "; ".join(sentences)
+    return ""
+
+
+def key_facts(
+    rules: tuple[Policy, ...], actions: tuple[Subject, ...]
+) -> tuple[tuple[str, object], ...]:
+    """What the policies want to be read first: path and value, where there is one."""
+    paths = dict.fromkeys(path for rule in rules for path in rule.key_facts)
+    found = [(path, action.look(path)) for action in actions for path in paths]
+    return tuple((path, value) for path, value in found if value is not MISSING)
 
 
 def kept(rules: tuple[Policy, ...]) -> dict[str, object]:

@@ -6,7 +6,7 @@ Whether somebody may decide is asked of `eligibility.why_not`, the same function
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -18,7 +18,9 @@ from approvals import deadlines, eligibility, errors, gates, policy, replies, ro
 from approvals.eligibility import Involved, Person, Standing
 from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
+from approvals.policies import masks
 from approvals.policies.rule import Policy
+from approvals.policies.steps import Mask
 from approvals.policy import Book, Gate, OnDeadline
 from approvals.status import DELIVERIES, STATES, Status, Verdict
 from runs.models import Run
@@ -82,6 +84,12 @@ class Detail:
     previous: Request | None
     """The round before, whose payload this one differs from."""
     replaced_by: UUID | None
+    summary: str = ""
+    """What will happen, told by the server from the policy's template; empty if there is none."""
+    key_facts: tuple[tuple[str, object], ...] = ()
+    """Fields to be read before all others, by their paths."""
+    hidden: int = 0
+    """Values that a policy masks from this person."""
 
     @property
     def may_decide(self) -> bool:
@@ -93,8 +101,12 @@ def form_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def detail(request_id: UUID, user: User) -> Detail:
-    """Raises NoSuchRequest, also for requests that this person may not see."""
+def detail(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
+    """Raises NoSuchRequest, also for requests that this person may not see.
+
+    What a policy masks from this person is hidden in everything here, and then nothing can be
+    changed; `reveal` shows it.
+    """
     request = (
         visible_to(user)
         .select_related("run", "decision", "replaced_by", "replaces")
@@ -104,7 +116,14 @@ def detail(request_id: UUID, user: User) -> Detail:
     if request is None:
         raise errors.NoSuchRequest
     gate = gates.of(request)
-    refusals = _refusals(request, gate, eligibility.person(user), eligibility.involved(request.run))
+    person = eligibility.person(user)
+    refusals = _refusals(request, gate, person, eligibility.involved(request.run))
+    votes = list(request.votes.select_related("user", "on_behalf_of").order_by("at", "pk"))
+    hidden = 0
+    if not reveal:
+        hidden = _hide(request, votes, masks.for_reader(gate.masked, person.groups))
+    if hidden:
+        gate = replace(gate, editable=())
     unanswerable = _unanswerable(request, gate, Verdict.APPROVED)
     decision = rounds.decision_of(request)
     return Detail(
@@ -120,7 +139,7 @@ def detail(request_id: UUID, user: User) -> Detail:
         sentence=gate.sentence,
         lapse=_lapse(request),
         deadline=request.deadline,
-        votes=list(request.votes.select_related("user").order_by("at", "pk")),
+        votes=votes,
         decision=decision,
         delivery=DELIVERIES[decision.delivery] if decision else None,
         may_approve=not refusals[Verdict.APPROVED],
@@ -133,7 +152,26 @@ def detail(request_id: UUID, user: User) -> Detail:
         reauthenticate=gate.reauthenticate_within is not None,
         previous=getattr(request, "replaces", None),
         replaced_by=request.replaced_by_id,
+        summary=gates.summary(gates.then(request), gates.asked_by(request)),
+        key_facts=gates.key_facts(gates.then(request), gates.asked_by(request)),
+        hidden=hidden,
     )
+
+
+def _hide(request: Request, votes: list[Vote], masked: tuple[Mask, ...]) -> int:
+    """Hide what is masked in these rows, which are shown and never saved; how much that was."""
+    if not masked:
+        return 0
+    covered = masks.cover(request.payload, masked, root="payload")
+    request.payload = covered.value
+    former = getattr(request, "replaces", None)
+    if former is not None:
+        former.payload = masks.cover(former.payload, masked, root="payload").value
+    for row in (*votes, rounds.decision_of(request)):
+        if row is not None:
+            row.value = masks.cover(row.value, masked, root="payload").value
+            row.args = masks.cover(row.args, masked, root="args").value
+    return covered.hidden
 
 
 def waiting_for(user: User) -> int:

@@ -22,7 +22,7 @@ from approvals import clock, gates, notices, policy, rounds, shapes
 from approvals.electorate import Electorate, Tally
 from approvals.jsonforms import schemas
 from approvals.models import Decision, Firing, Request
-from approvals.policies import plan
+from approvals.policies import masks, plan
 from approvals.policy import Book
 from approvals.rounds import Fit
 from approvals.status import Delivery, Status
@@ -227,6 +227,9 @@ class _Opening:
         node = canonical.text(pending.node)[:200]
         rules = self.book.find(*gates.subjects(self.run.agent, node, shape, payload))
         gate = policy.together(*rules)
+        # A list shows titles to everybody who may see the request, so what is masked is not in one.
+        covered = masks.cover(payload, gate.masked, root="payload").value
+        summary = gates.summary(rules, gates.subjects(self.run.agent, node, shape, covered))
         asked_at = since.asked_at if since and since.asked_at else clock.now()
         deadline = since.deadline if since else min(rule.due(asked_at) for rule in rules)
         question = shapes.describe(shape, payload)
@@ -245,7 +248,7 @@ class _Opening:
             payload=Value(None, JSONField()) if payload is None else payload,
             digest=shapes.fingerprint(pending.value),
             schema="" if schema is None else json.dumps(schema, ensure_ascii=False),
-            title=question.title,
+            title=shapes.base.line(summary) if summary else question.title,
             **_permit(shape, pending.value),
             policy=gates.kept(rules),
             policy_version=self.book.version,

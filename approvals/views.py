@@ -196,6 +196,8 @@ class _Page:
 
     def _review(self, detail: queries.Detail) -> Review:
         reveal = _reveals(self.request, detail)
+        if reveal and detail.hidden:
+            detail = queries.detail(detail.request.pk, self.user, reveal=True)
         return reviews.of(detail, self.user, Actor.of(self.request), reveal=reveal)
 
 
@@ -242,7 +244,10 @@ def payload(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """The whole question as JSON, for those too long to be read on the page."""
     user = web.reader(request, SEE)
     detail = queries.detail(request_id, user)
-    whole = _reveals(request, detail) or reviews.sees_all(detail, user)
+    revealed = _reveals(request, detail)
+    if revealed and detail.hidden:
+        detail = queries.detail(request_id, user, reveal=True)
+    whole = revealed or reviews.sees_all(detail, user)
     value = detail.payload if whole else masking.mask(detail.payload).value
     text = json.dumps(value, indent=2, ensure_ascii=False)
     response = HttpResponse(text, content_type="application/json; charset=utf-8")

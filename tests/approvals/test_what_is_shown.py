@@ -1,0 +1,156 @@
+"""What a policy has the pages show: a summary of the server's own, key facts, and masked fields."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from approvals import queries
+from approvals.policies import masks
+from approvals.policies.steps import Mask
+from tests.approvals.conftest import approve, ask, now, ours, pending
+from tests.support.people import person
+from tests.support.web import html_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+IBAN = "DE02120300000000202051"
+ARGS = {"order_id": "A-7", "amount_cents": 12_345, "currency": "EUR", "to": {"iban": IBAN}}
+
+
+def page_of(request) -> str:
+    return reverse("approvals:review", args=[request.pk])
+
+
+@pytest.fixture
+def masked(asked, rule):
+    """A request whose account number only the treasury sees."""
+    rule(masked=["args.to.iban: treasury"], summary="Refund {amount} for order {args.order_id}")
+    return asked(ours("Routine, approved by the CFO", args=ARGS, why="Please."))
+
+
+@pytest.mark.parametrize(
+    ("value", "root", "shown"),
+    [
+        ({"to": {"iban": "x"}}, "args", {"to": {"iban": masks.HIDDEN}}),
+        ({"to": {"iban": ""}}, "args", {"to": {"iban": ""}}),
+        ({"to": "x"}, "args", {"to": "x"}),
+        ({"args": {"to": {"iban": "x"}}}, "payload", {"args": {"to": {"iban": masks.HIDDEN}}}),
+        (
+            {"action_requests": [{"args": {"to": {"iban": "x"}}}, {"args": None}]},
+            "payload",
+            {"action_requests": [{"args": {"to": {"iban": masks.HIDDEN}}}, {"args": None}]},
+        ),
+        ([{"to": {"iban": "x"}}], "args", [{"to": {"iban": "x"}}]),
+        (None, "args", None),
+    ],
+)
+def test_a_masked_field_is_hidden_where_it_stands(value, root, shown):
+    assert masks.cover(value, [Mask.parse("args.to.iban")], root=root).value == shown
+
+
+def test_a_mask_may_name_a_field_of_the_question_and_a_place_in_a_list():
+    payload = {"notes": [{"text": "a"}, {"text": "b"}]}
+    covered = masks.cover(payload, [Mask.parse("payload.notes.1.text")], root="payload")
+    assert covered.value == {"notes": [{"text": "a"}, {"text": masks.HIDDEN}]}
+    assert covered.hidden == 1
+    assert payload["notes"][1] == {"text": "b"}
+
+
+def test_only_members_of_the_named_groups_see_it(client, masked, ben):
+    client.force_login(ben)
+    page = client.get(page_of(masked))
+    assert IBAN not in html_of(page)
+    assert "The policy hides 1 value from you." in text_of(page)
+    download = client.get(reverse("approvals:payload", args=[masked.pk])).content.decode()
+    assert IBAN not in download
+    assert json.loads(download)["args"]["to"]["iban"] == masks.HIDDEN
+    tom = person("Tom", "finance", "treasury", "approver")
+    client.force_login(tom)
+    assert IBAN in html_of(client.get(page_of(masked)))
+
+
+def test_what_is_hidden_is_hidden_in_the_difference_and_in_votes_too(
+    client, masked, rule, ben, eve
+):
+    rule(quorum=2)
+    other = {**ARGS, "to": {"iban": "GB33BUKB20201555555555"}}
+    newer = ask(masked.run, pending(ours("Routine", args=other)))
+    approve(newer, eve)
+    client.force_login(ben)
+    text = html_of(client.get(page_of(newer)))
+    assert "What changed since the round before" in text
+    assert IBAN not in text
+    assert "GB33" not in text
+
+
+def test_hiding_changes_nothing_that_is_kept_or_compared(masked, ben):
+    detail = queries.detail(masked.pk, ben)
+    assert detail.payload["args"]["to"]["iban"] == masks.HIDDEN
+    assert now(masked).payload["args"]["to"]["iban"] == IBAN
+    assert detail.digest == masked.digest
+    assert approve(masked, ben).decided
+
+
+def test_who_does_not_see_all_may_change_nothing(masked, rule, ben):
+    rule(masked=["args.to.iban: treasury"], editable=["amount_cents"])
+    masked.policy["editable"] = ["amount_cents"]
+    masked.save(update_fields=["policy"])
+    assert not queries.detail(masked.pk, ben).gate.may_change("amount_cents")
+    assert queries.detail(masked.pk, ben, reveal=True).gate.may_change("amount_cents")
+
+
+def test_a_look_behind_needs_the_permission_and_is_recorded(client, masked, ben):
+    rut = person("Rut", "finance")
+    client.force_login(rut)
+    assert IBAN not in html_of(client.get(page_of(masked)))
+    assert IBAN in html_of(client.get(page_of(masked) + "?reveal=1"))
+    client.force_login(ben)
+    assert client.get(page_of(masked) + "?reveal=1").status_code == 403
+
+
+def test_a_policy_of_now_that_masks_hides_in_requests_of_before(client, asked, rule, ben):
+    request = asked(ours(args=ARGS))
+    client.force_login(ben)
+    assert IBAN in html_of(client.get(page_of(request)))
+    rule(masked=["args.to.iban"])
+    assert IBAN not in html_of(client.get(page_of(request)))
+
+
+def test_the_servers_summary_stands_above_the_agents_words(client, masked, ben):
+    client.force_login(ben)
+    assert masked.title == "Refund EUR 123.45 for order A-7"
+    page = text_of(client.get(page_of(masked)))
+    assert page.index("Refund EUR 123.45 for order A-7") < page.index("Why the agent asks")
+    assert page.index("Routine, approved by the CFO") > page.index("Its own words, unchecked")
+    assert "Refund EUR 123.45 for order A-7" in text_of(client.get(reverse("approvals:inbox")))
+
+
+def test_a_summary_that_cannot_be_filled_is_left_out(asked, rule, ben):
+    rule(summary="Refund {amount} to {args.nobody}")
+    request = asked(ours("Refund order 7?", args=ARGS))
+    assert request.title == "Refund order 7?"
+    assert queries.detail(request.pk, ben).summary == ""
+
+
+def test_what_is_masked_does_not_come_out_through_summary_title_or_key_facts(asked, rule, ben):
+    rule(
+        masked=["args.to.iban: treasury"],
+        summary="Pay to {args.to.iban}",
+        key_facts=["args.to.iban"],
+    )
+    request = asked(ours(args=ARGS))
+    assert request.title == f"Pay to {masks.HIDDEN}"
+    detail = queries.detail(request.pk, ben)
+    assert detail.summary == f"Pay to {masks.HIDDEN}"
+    assert detail.key_facts == (("args.to.iban", masks.HIDDEN),)
+
+
+def test_key_facts_come_first(client, asked, rule, ben):
+    rule(key_facts=["args.to.iban", "args.nothing"])
+    client.force_login(ben)
+    page = text_of(client.get(page_of(asked(ours(args=ARGS)))))
+    assert f"args.to.iban {IBAN}" in page
+    assert "args.nothing" not in page
