@@ -8,9 +8,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-import jsonschema
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
@@ -18,7 +16,7 @@ from accounts import actors
 from accounts.actors import Actor
 from accounts.errors import AccountsError
 from audit import canonical, trail
-from runs import dispatch, errors, registry
+from runs import dispatch, errors, examples, registry
 from runs.models import Lease, Run
 
 KEY_LIMIT = 255
@@ -101,12 +99,6 @@ def _check(declared: registry.Declaration, given: object, key: str | None) -> No
             " pair, a number above 2^53, or more than 100 levels. Remove it, or pass text."
         )
     if declared.input_schema is not None:
-        _fit_schema(declared.input_schema, given)
-
-
-def _fit_schema(schema: Any, given: Any) -> None:
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    wrong = jsonschema.exceptions.best_match(validator.iter_errors(given))
-    if wrong is not None:
-        where = wrong.json_path.replace("$", "input", 1)
-        raise errors.BadInput(f"{where}: {wrong.message}. Correct it and start again.")
+        wrong = examples.complaint(declared.input_schema, given)
+        if wrong:
+            raise errors.BadInput(f"{wrong} Correct it and start again.")

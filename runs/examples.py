@@ -1,10 +1,28 @@
-"""An example of an agent's input, made from its JSON Schema, to start from."""
+"""What an agent's JSON Schema says of its input: an example to start from, and what is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import jsonschema
 
 DEEPEST = 6
+MOST = 3
+"""Complaints that are told at once."""
+LONGEST_EXAMPLE = 200
+WHOLE = "The input"
+NAMES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
 _PLAIN: Mapping[str, object] = {
     "string": "…",
     "integer": 1,
@@ -42,3 +60,65 @@ def _example(schema: object, depth: int) -> object:
         wanted = required if isinstance(required, list) and required else list(properties)
         return {name: _example(properties.get(name), depth + 1) for name in wanted}
     return _PLAIN.get(str(kind), {} if kind in (None, "object") else None)
+
+
+def complaint(schema: Mapping[str, Any], given: Any) -> str:
+    """Why `given` does not fit, in sentences, with an example that does; empty if it fits."""
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    found = sorted(validator.iter_errors(given), key=lambda error: len(error.absolute_path))
+    if not found:
+        return ""
+    said = [sentence for error in found for sentence in _sentences(error)][:MOST]
+    example = json.dumps(of(schema), ensure_ascii=False)
+    if len(example) <= LONGEST_EXAMPLE and validator.is_valid(json.loads(example)):
+        said.append(f"An input that fits is {example}.")
+    return " ".join(said)
+
+
+def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
+    where = error.json_path.removeprefix("$").removeprefix(".") or WHOLE
+    rule: Any = error.validator
+    held: Any = error.instance
+    # The library says that these may be unset; of an error that a validator made they are not.
+    wanted: Any = error.validator_value
+    schema: Any = error.schema
+    if rule == "required":
+        inside = "" if where == WHOLE else f" in {where}"
+        yield from (f"{name} is missing{inside}." for name in wanted if name not in held)
+    elif rule == "additionalProperties" and wanted is False:
+        yield from _strangers(schema.get("properties", {}), held, where)
+    elif rule == "type":
+        kinds = [wanted] if isinstance(wanted, str) else list(wanted)
+        named = " or ".join(NAMES.get(kind, kind) for kind in kinds)
+        yield f"{where} must be {named}{_quoted(kinds, held)}."
+    elif rule == "enum":
+        allowed = ", ".join(json.dumps(each, ensure_ascii=False) for each in wanted)
+        yield f"{where} must be one of {allowed}."
+    elif isinstance(schema, Mapping) and schema.get("description"):
+        yield f"{where} does not fit. {str(schema['description']).rstrip('.')}."
+    else:
+        yield f"{where}: {error.message}."
+
+
+def _strangers(
+    known: Mapping[str, object], held: Mapping[str, object], where: str
+) -> Iterator[str]:
+    for name in held:
+        if name in known:
+            continue
+        near = _nearest(name, known)
+        hint = f" Did you mean {near}?" if near else ""
+        yield f"{where} has no field {name}.{hint}"
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    return next(iter(difflib.get_close_matches(name, known, n=1)), "")
+
+
+def _quoted(kinds: Collection[str], held: object) -> str:
+    """For a number where text is wanted: how it is written as text."""
+    return f'; write it in quotes: "{held}"' if "string" in kinds and _is_number(held) else ""
+
+
+def _is_number(held: object) -> bool:
+    return type(held) in (int, float)

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from csp.constants import NONE, SELF
 
+from agents import inputs
 from signalbox.embedded import places
 from signalbox.env import Env
 
@@ -271,6 +272,7 @@ RUNS_AGENTS = [
         "graph": "agents.refund_desk.graph.graph",
         "version": "1.0",
         "title": "Refund order {order_id}",
+        "input_schema": inputs.order("10366"),
     },
     {
         "name": "refund_workflow",
@@ -278,6 +280,15 @@ RUNS_AGENTS = [
         "graph": "agents.refund_workflow.workflow.refund_workflow",
         "version": "1.0",
         "title": "Refund order {order_id} (workflow)",
+        "input_schema": inputs.order("10394"),
+    },
+    {
+        "name": "returns_desk",
+        "label": "Returns desk",
+        "graph": "agents.returns_desk.graph.graph",
+        "version": "1.0",
+        "title": "Collect order {order_id}",
+        "input_schema": inputs.order("10402"),
     },
 ]
 """Every agent that may be started: see `runs.registry.Declaration` for the keys."""
@@ -287,6 +298,7 @@ RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
 RUNS_SWEEP_RULES = [
     "ledger.sweep.sweep",
+    "ledger.stops.wake_late",
     "approvals.sweep.sweep",
     "approvals.notices.planning.forget",
     "ledger.dispatcher.sweep",

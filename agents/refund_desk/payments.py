@@ -14,6 +14,8 @@ from ledger.tools import effect
 LIMIT_CENTS = 50_000
 """Refunds above this need a person's approval of exactly this order and amount."""
 TIMEOUT = timedelta(seconds=10)
+REFUND_TIMEOUT = timedelta(seconds=45)
+"""The bank behind the provider may take its time."""
 
 
 def needs_permit(args: Mapping[str, Any]) -> bool:
@@ -36,7 +38,7 @@ def find_mail(key: str) -> Found | None:
     idempotency=Idempotency.PROVIDER,
     window=timedelta(hours=24),
     lookup=find_refund,
-    timeout=TIMEOUT,
+    timeout=REFUND_TIMEOUT,
     permit=needs_permit,
 )
 def issue_refund(
@@ -49,7 +51,7 @@ def issue_refund(
             amount_cents,
             currency,
             idempotency_key=idempotency_key,
-            timeout=TIMEOUT.total_seconds(),
+            timeout=REFUND_TIMEOUT.total_seconds(),
         )
     )
 

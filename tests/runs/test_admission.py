@@ -159,9 +159,9 @@ def test_an_input_that_cannot_be_kept_exactly_is_refused(rung, name: str) -> Non
 
 
 def test_an_input_that_does_not_fit_the_schema_is_refused_and_says_where(rung) -> None:
-    with pytest.raises(errors.BadInput, match=r"input\.amount: 'ten' is not of type 'integer'"):
+    with pytest.raises(errors.BadInput, match=r"amount must be a whole number\. An input"):
         start({"amount": "ten"}, "strict")
-    with pytest.raises(errors.BadInput, match="'amount' is a required property"):
+    with pytest.raises(errors.BadInput, match="amount is missing"):
         start({}, "strict")
     start({"amount": 10}, "strict")
 
