@@ -29,7 +29,7 @@ from django.utils.module_loading import import_string
 from accounts.actors import Actor
 from audit import canonical, trail
 from audit.models import ClockTimestamp
-from ledger import errors, outbox, stops
+from ledger import errors, outbox, rows, stops
 from ledger.models import Message
 from ledger.outcomes import Kind, Outcome, from_exception, of_returned
 from ledger.status import MessageStatus
@@ -158,7 +158,9 @@ def _send(message: Message) -> Outcome:
             )
         )
     except Exception as exc:
-        logger.exception("message %s to %s failed", message.uid, message.destination)
+        # Not the exception's own words: they may hold an address or an answer, which are secrets.
+        where = rows.where(exc)
+        logger.error("message %s to %s failed: %s", message.uid, message.destination, where)
         return from_exception(exc)
 
 

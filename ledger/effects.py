@@ -20,12 +20,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
 
 from audit.canonical import Json
-from ledger import calls, errors, facts, looks, outcomes, refusals, reserve, status
+from ledger import calls, errors, facts, looks, outcomes, refusals, reserve, rows, status
 from ledger.calls import Call, End, NotStarted, Pause, Steps
 from ledger.facts import Standing
 from ledger.keys import Intent
@@ -141,7 +140,7 @@ def _until_answered(intent: Intent, started: reserve.Started) -> Steps[End]:
             kwargs=_arguments(started),
             deadline=started.deadline,
             may_start=may_start,
-            late=partial(_late, started.token, heard),
+            late=partial(_late, started, heard),
         )
         if end is None or isinstance(end, NotStarted):
             return heard  # not that of the attempt, if an earlier call of it was made
@@ -176,15 +175,21 @@ def _outcome(end: End) -> Outcome:
             raise AssertionError("what was not called has no outcome")
 
 
-def _late(token: UUID, before: End, end: End) -> None:
+def _late(started: reserve.Started, before: End, end: End) -> None:
     """The end of a call that nobody waits for; `before` it, the attempt's last call ended so."""
     try:
         if not isinstance(end, NotStarted):
-            facts.record(token, _outcome(end))
+            facts.record(started.token, _outcome(end))
         elif isinstance(before, NotStarted):
-            facts.not_started(token)
-    except Exception:
-        logger.exception("the late end of attempt %s was not recorded: %s", token, end)
+            facts.not_started(started.token)
+    except Exception as exc:
+        logger.error(
+            "the late end of a call of %s was not recorded: %s, attempt %s, %s",
+            started.tool.name,
+            type(end).__name__,
+            started.token,
+            rows.where(exc),
+        )
 
 
 # --- waiting and asking --------------------------------------------------------------------------

@@ -9,6 +9,8 @@
 5. Whatever may change the run's next move wakes the run, in the same transaction.
 6. Losing an audit entry never loses the fact: entries are written behind a savepoint, and tried
    again after the commit.
+7. Neither does anything that a provider said: what cannot be stored of it is left out. The log
+   names what was not recorded, and holds no result, no reason and no arguments.
 
 Locks: run, then effect; both before anything is read that decides.
 """
@@ -16,7 +18,7 @@ Locks: run, then effect; both before anything is read that decides.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
@@ -38,6 +40,7 @@ __all__ = ["clock", "record"]
 
 logger = logging.getLogger(__name__)
 
+NOT_STORED = "The provider's answer could not be stored."
 FOR_NOW = (status.Outcome.RETRYABLE, status.Outcome.ABSENT)
 """Attempts that did not happen, though a further one may."""
 
@@ -83,16 +86,24 @@ def record(token: UUID, outcome: Outcome) -> Standing:
     """
     try:
         return rows.surely(partial(_record, token, outcome))
-    except (OperationalError, InterfaceError):
-        logger.exception("attempt %s could not be recorded: %s", token, outcome)
+    except (OperationalError, InterfaceError) as exc:
+        _log("could not be recorded", token, outcome, exc)
         raise
-    except Exception:
-        if outcome.kind is not Kind.SUCCESS or outcome.result is None:
-            raise
-        # Whatever the result has in it that cannot be stored: that it happened must be.
-        logger.exception("attempt %s: the result could not be stored", token)
-        bare = Outcome.success(canonical.text(str(outcome.reference)))
-        return rows.surely(partial(_record, token, bare, cut="The result could not be stored."))
+    except Exception as exc:
+        # Whatever it has in it that cannot be stored: how the call ended must be.
+        _log("could not be stored whole", token, outcome, exc)
+        return rows.surely(partial(_record, token, _bare(outcome), cut=NOT_STORED))
+
+
+def _bare(outcome: Outcome) -> Outcome:
+    """The same outcome without anything that a stranger wrote, but for its reference."""
+    happened = outcome.kind is Kind.SUCCESS
+    return replace(outcome, result=None, reason="" if happened else NOT_STORED)
+
+
+def _log(what: str, token: UUID, outcome: Outcome, exc: Exception) -> None:
+    kind, reference = outcome.kind.name, outcome.reference
+    logger.error("attempt %s (%s %r) %s: %s", token, kind, reference, what, rows.where(exc))
 
 
 def not_started(token: UUID) -> None:
@@ -122,7 +133,7 @@ def _locked(token: UUID) -> tuple[Effect, EffectAttempt]:
 
 
 def _succeeded(effect: Effect, attempt: EffectAttempt, outcome: Outcome, cut: str) -> None:
-    reference = canonical.text(str(outcome.reference))[: rows.LONGEST_REFERENCE]
+    reference = canonical.text(outcome.reference)[: rows.LONGEST_REFERENCE]
     before = status.Outcome(attempt.outcome)
     told_again = before is status.Outcome.SUCCEEDED
     if told_again and attempt.provider_ref == reference:
@@ -243,7 +254,7 @@ def found(effect: Effect, look: Found) -> None:
     rows.change(
         effect,
         status=status.Status.CONFIRMED,
-        provider_ref=canonical.text(str(look.reference))[: rows.LONGEST_REFERENCE],
+        provider_ref=canonical.text(look.reference)[: rows.LONGEST_REFERENCE],
         result=result,
         result_cut=bool(cut),
         error=cut,

@@ -56,7 +56,7 @@ def _yes(intent: Intent, ask: Ask, answer: Found) -> None:
     with transaction.atomic(durable=True):
         rows.lock_run(intent.run_id)
         effect = rows.lock_effect(intent.key)
-        _note(effect, ask, status.Answer.FOUND, reference=str(answer.reference))
+        _note(effect, ask, status.Answer.FOUND, reference=answer.reference)
         facts.found(effect, answer)
 
 

@@ -5,6 +5,9 @@
 2. A refusal says something about earlier, unheard calls under the same key only if it is decisive:
    a provider that deduplicates answers such a call with what the first one led to.
 3. A tool makes one call. If it made two, an error of the second would be taken for the first's.
+4. An outcome can be made of anything: what is not of the type that is asked for becomes text, a
+   number in bounds, or nothing, and a switch is on only if it is True. A definite answer is never
+   lost over how it was handed over.
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ import math
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 
 import httpx
 
+LONGEST_TEXT = 100_000
+"""Characters that are kept of a reason or a reference at all; what is stored is cut further."""
 LONGEST_WAIT = 24 * 3600.0
 """Seconds of a Retry-After that are honoured at most."""
 DECISIVE = 402
@@ -50,6 +55,21 @@ class Outcome:
     replayed: bool = False
     """The provider said that this answer repeats an earlier one."""
     http_status: int | None = None
+
+    def __post_init__(self) -> None:
+        made: dict[str, object] = {
+            "reference": as_text(self.reference),
+            "reason": as_text(self.reason),
+            "retry_after": _seconds(self.retry_after),
+            "http_status": _status(self.http_status),
+        }
+        switches = ("retryable", "decisive", "in_progress", "replayed")
+        made |= {name: getattr(self, name) is True for name in switches}
+        kind: object = self.kind
+        if not isinstance(kind, Kind):
+            made |= {"kind": Kind.UNKNOWN, "reason": f"{as_text(kind)} is no kind of outcome"}
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def success(cls, reference: str, result: object = None) -> Outcome:
@@ -90,6 +110,9 @@ class Found:
     reference: str
     result: object = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", as_text(self.reference))
+
 
 def from_response(
     response: httpx.Response, *, reference: str | Callable[[object], str] = "id"
@@ -106,7 +129,7 @@ def from_response(
     if 200 <= status < 300:
         return facts.outcome(Kind.SUCCESS, reference=_reference(body, reference), result=body)
     reason = f"HTTP {status}: {_excerpt(response)}"
-    retry_after = _retry_after(response)
+    retry_after = response.headers.get("Retry-After")
     if status == httpx.codes.CONFLICT and not facts.replayed:
         return facts.outcome(Kind.UNKNOWN, reason=reason, in_progress=True, retry_after=retry_after)
     if status == httpx.codes.TOO_MANY_REQUESTS:
@@ -142,10 +165,9 @@ def from_exception(exc: BaseException) -> Outcome:
 
     The ledger applies it to whatever a tool raises; a tool need not catch anything.
     """
-    said = f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
     if isinstance(exc, NOTHING_WAS_SENT):
-        return Outcome.refused(f"no connection ({said})", retryable=True)
-    return Outcome.unknown(said)
+        return Outcome.refused(f"no connection ({as_text(exc)})", retryable=True)
+    return Outcome.unknown(as_text(exc))
 
 
 def of_returned(value: object) -> Outcome:
@@ -180,24 +202,51 @@ def _excerpt(response: httpx.Response) -> str:
 def _reference(body: object, reference: str | Callable[[object], str]) -> str:
     if callable(reference):
         try:
-            return str(reference(body))
+            return as_text(reference(body))
         except Exception:  # a body of another shape must not turn a success into a doubt
             return ""
-    found = body.get(reference) if isinstance(body, dict) else None
-    return "" if found is None else str(found)
+    return as_text(body.get(reference)) if isinstance(body, dict) else ""
 
 
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds of the header Retry-After (RFC 9110, 10.2.3: a number, or a date)."""
-    text = response.headers.get("Retry-After", "").strip()
-    if not text:
-        return None
+# --- whatever a tool hands over ------------------------------------------------------------------
+
+
+def as_text(value: object) -> str:
+    """Text for anything: empty for None, an exception with the name of its class. Never raises."""
+    if value is None:
+        return ""
     try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            until = parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        seconds = (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        said = str(value)[:LONGEST_TEXT]
+    except Exception:  # user code runs here
+        said = "" if isinstance(value, BaseException) else "(cannot be shown)"
+    if isinstance(value, BaseException):
+        return f"{type(value).__name__}: {said}" if said else type(value).__name__
+    return said
+
+
+def _seconds(wait: object) -> float | None:
+    """Seconds of what Retry-After may hold (RFC 9110, 10.2.3): a number, or a date; else None."""
+    if isinstance(wait, timedelta):
+        wait = wait.total_seconds()
+    try:
+        seconds = float(wait)  # type: ignore[arg-type]  # whatever it is
+    except Exception:
+        seconds = _until(wait)
     return min(max(seconds, 0.0), LONGEST_WAIT) if math.isfinite(seconds) else None
+
+
+def _until(date: object) -> float:
+    """Seconds until this date of a header; NaN if it is none."""
+    try:
+        until = parsedate_to_datetime(as_text(date))
+        return (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    except Exception:  # whatever the parser makes of it
+        return math.nan
+
+
+def _status(status: object) -> int | None:
+    try:
+        number = int(status)  # type: ignore[call-overload]  # whatever it is
+    except Exception:
+        return None
+    return number if 100 <= number <= 999 else None

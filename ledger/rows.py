@@ -10,6 +10,7 @@ import json
 import logging
 import math
 import time
+import traceback
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -108,8 +109,10 @@ def tell(
             write()
     except (OperationalError, InterfaceError):
         raise  # the whole fact is tried again
-    except Exception:
-        logger.exception("%s of effect %s was not written to the audit log yet", verb, effect.uid)
+    except Exception as exc:
+        logger.error(
+            "%s of effect %s was not written to the audit log yet: %s", verb, effect.uid, where(exc)
+        )
         transaction.on_commit(write, robust=True)
 
 
@@ -157,6 +160,16 @@ def later(retry_after: float | None, tried: int) -> datetime:
 def backoff(tried: int) -> float:
     """Seconds to wait after so many attempts or questions."""
     return rules.backoff(settings.LEDGER_BACKOFF, settings.RUNS_BACKOFF_CAP, tried)
+
+
+def where(exc: BaseException) -> str:
+    """The class of an exception and the place that raised it, for the log.
+
+    Not its message: the database's repeat what was to be stored.
+    """
+    frames = traceback.extract_tb(exc.__traceback__)
+    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(exc).__name__}{place}"
 
 
 def text(reason: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from datetime import timedelta
 
@@ -12,7 +13,7 @@ from django.db import OperationalError
 from audit.models import Entry
 from ledger import calls, errors, facts, refusals, rows
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
-from ledger.outcomes import Outcome
+from ledger.outcomes import Kind, Outcome
 from ledger.tools import effect
 from runs import killpoints
 from tests.ledger.conftest import (
@@ -24,7 +25,7 @@ from tests.ledger.conftest import (
     take_over,
     wakes_of,
 )
-from tests.ledger.provider import http, raises, unheard, wait_for
+from tests.ledger.provider import http, raises, returns, unheard, wait_for
 
 
 def verbs(run) -> list[str]:
@@ -377,3 +378,90 @@ def test_a_connection_that_breaks_inside_the_call_is_unknown(t, world, driver):
     world.says = [raises(httpx.WriteError("broken pipe"))]
     with pytest.raises(refusals.EffectInDoubt):
         driver(lambda: t.ledger(order="7"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "calls"),
+    [
+        (Outcome.refused(None), "failed", ["refused"]),
+        (Outcome.refused({"message": "declined"}), "failed", ["refused"]),
+        (Outcome.unknown(None), "in_doubt", ["unknown"]),
+        (Outcome.unknown(TimeoutError("x")), "in_doubt", ["unknown"]),
+        (Outcome(kind=Kind.SUCCESS, reference="r", http_status=10**12), "sent", ["succeeded"]),
+        (Outcome.refused("a\x00\ud800"), "failed", ["refused"]),
+    ],
+)
+def test_how_a_call_ended_is_recorded_whatever_the_tool_made_its_outcome_of(
+    t, world, driver, run, answer, status, calls
+):
+    world.says = [returns(answer)]
+    with contextlib.suppress(errors.EffectFailed, refusals.EffectInDoubt):
+        driver(lambda: t.ledger(order="7"))
+    assert (effect_of(run).status, outcomes_of(effect_of(run))) == (status, calls)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "calls"),
+    [
+        (Outcome.success("re_1", {"name": "Ms Secret"}), "sent", ["succeeded"]),
+        (Outcome.refused("Ms Secret has no money"), "failed", ["refused"]),
+        (Outcome.unknown("Ms Secret did not answer"), "in_doubt", ["unknown"]),
+    ],
+)
+def test_what_cannot_be_stored_is_left_out_and_the_end_recorded_all_the_same(
+    t, world, driver, run, monkeypatch, caplog, answer, status, calls
+):
+    real = rows.close
+
+    def refuses(attempt, outcome, said, **more):
+        if "Ms Secret" in f"{said}":
+            raise ValueError(f"cannot store {said}")
+        real(attempt, outcome, said, **more)
+
+    monkeypatch.setattr(rows, "close", refuses)
+    world.says = [returns(answer)]
+    with contextlib.suppress(errors.EffectFailed, errors.ResultNotKept, refusals.EffectInDoubt):
+        driver(lambda: t.ledger(order="7"))
+    effect = effect_of(run)
+    assert (effect.status, outcomes_of(effect)) == (status, calls)
+    assert "could not be stored" in effect.error
+    assert "could not be stored whole: ValueError at" in caplog.text
+    assert "Secret" not in caplog.text
+
+
+def test_the_log_never_repeats_an_answer_that_was_not_recorded(t, driver, run, monkeypatch, caplog):
+    with dying_at("effect.called"):
+        driver(lambda: t.ledger(order="7"))
+
+    def away(*_):
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(rows, "PATIENCE", 0)
+    monkeypatch.setattr(rows, "lock_run", away)
+    with pytest.raises(OperationalError):
+        facts.record(token_of(run), Outcome.success("re_1", {"name": "Ms Secret"}))
+    assert "SUCCESS 're_1') could not be recorded: OperationalError" in caplog.text
+    assert "Secret" not in caplog.text
+
+
+def test_the_log_never_repeats_a_late_answer_that_was_not_recorded(
+    world, run, driver, monkeypatch, caplog
+):
+    world.hold = threading.Event()
+
+    @effect("t.slow", idempotency=Idempotency.LEDGER, timeout=timedelta(milliseconds=100))
+    def slow(order: str, *, idempotency_key: str) -> object:
+        world.call(idempotency_key, order)
+        return Outcome.success("re_1", {"name": "Ms Secret"})
+
+    with pytest.raises(refusals.EffectInDoubt):
+        driver(lambda: slow(order="7"))
+
+    def broken(*_):
+        raise ValueError("Ms Secret")
+
+    monkeypatch.setattr(facts, "record", broken)
+    world.hold.set()
+    wait_for(lambda: "late end" in caplog.text)
+    assert "late end of a call of t.slow was not recorded: Returned, attempt" in caplog.text
+    assert "Secret" not in caplog.text

@@ -9,7 +9,15 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from ledger.outcomes import Kind, Outcome, from_exception, from_response, of_returned
+from ledger.outcomes import (
+    LONGEST_TEXT,
+    Found,
+    Kind,
+    Outcome,
+    from_exception,
+    from_response,
+    of_returned,
+)
 
 
 def response(status: int, json: object = None, **headers: str) -> httpx.Response:
@@ -163,3 +171,74 @@ def test_a_tool_that_returns_no_outcome_says_nothing(value):
 def test_an_outcome_is_taken_as_it_is():
     outcome = Outcome.refused("no", retryable=True, retry_after=3, decisive=True)
     assert of_returned(outcome) is outcome
+
+
+# --- whatever a tool hands over -------------------------------------------------------------------
+
+
+class Mute(Exception):
+    """An exception that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, ""),
+        (404, "404"),
+        ({"message": "declined"}, "{'message': 'declined'}"),
+        (ValueError("no"), "ValueError: no"),
+        (Mute(), "Mute"),
+        pytest.param(10**5000, "(cannot be shown)", id="too long a number"),
+        pytest.param("x" * 1_000_000, "x" * LONGEST_TEXT, id="too long a text"),
+    ],
+)
+def test_reasons_and_references_are_text_whatever_they_are_made_of(given, said):
+    assert Outcome.refused(given).reason == said
+    assert Outcome.unknown(given).reason == said
+    assert Outcome.success(given).reference == said
+    assert Found(reference=given).reference == said
+
+
+def test_an_exception_that_cannot_be_shown_is_named():
+    assert from_exception(Mute()).reason == "Mute"
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ("30", 30.0),
+        (30, 30.0),
+        (timedelta(minutes=1), 60.0),
+        (-5, 0.0),
+        (1e15, 86400.0),
+        (10**400, None),
+        (float("nan"), None),
+        (float("inf"), None),
+        ("soon", None),
+        ("Mon, 01 Jan 2024 00:00:00 GMT", 0.0),
+        ({"seconds": 3}, None),
+    ],
+)
+def test_a_wait_is_a_number_in_bounds_whatever_it_is_made_of(given, seconds):
+    assert Outcome.refused("slow", retryable=True, retry_after=given).retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [(200, 200), ("404", 404), (10**12, None), (-1, None), (float("inf"), None), ({}, None)],
+)
+def test_a_status_is_one_of_http_or_none(given, status):
+    assert Outcome(kind=Kind.SUCCESS, http_status=given).http_status == status
+
+
+def test_a_switch_is_on_only_if_it_is_true():
+    outcome = Outcome.refused("no", retryable="false", decisive={"decisive": True})
+    assert (outcome.retryable, outcome.decisive) == (False, False)
+
+
+def test_what_is_no_kind_of_outcome_says_nothing():
+    outcome = Outcome(kind="success", reference="re_1")
+    assert (outcome.kind, outcome.reason) == (Kind.UNKNOWN, "success is no kind of outcome")
