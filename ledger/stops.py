@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 
 from accounts import actors
 from accounts import errors as people
@@ -100,6 +100,17 @@ def lift(stop_id: int, *, actor: Actor, reason: str) -> Stop:
     stop = _refusals_recorded(act, actor, target=str(stop_id))
     stop.refresh_from_db()
     return stop
+
+
+def wake_late() -> int:
+    """The sweeper's rule: look again at runs parked for a stop that was lifted meanwhile.
+
+    A driver that saw the stop parks its run a moment after the stop was lifted, and nobody else
+    would wake it. Returns how many; a run for which a stop is still on parks again.
+    """
+    with transaction.atomic():
+        newest = Stop.objects.aggregate(at=Max("lifted_at"))["at"]
+        return len(controls.wake_parked(Park.EMERGENCY_STOP, begun_by=newest)) if newest else 0
 
 
 def _reason(reason: str) -> str:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -126,12 +126,20 @@ def ask_again(run_id: UUID, *, actor: Actor, reason: str) -> Run:
     )
 
 
-def wake_parked(reason: status.Park) -> list[UUID]:
-    """Look again at every run parked for `reason`, forgiving what parked it. In the transaction."""
+def wake_parked(reason: status.Park, *, begun_by: datetime | None = None) -> list[UUID]:
+    """Look again at every run parked for `reason`, forgiving what parked it. In the transaction.
+
+    With `begun_by`, only at runs that nothing has woken since and whose last attempt began by then.
+    """
+    parked = Run.objects.filter(status=status.Status.PARKED, park_reason=reason)
+    if begun_by is not None:
+        parked = parked.filter(
+            wakes=F("seen_wakes"),
+            attempts__fence=F("lease__fence"),
+            attempts__started_at__lte=begun_by,
+        )
     woken = []
-    for run in Run.objects.select_for_update(no_key=True).filter(
-        status=status.Status.PARKED, park_reason=reason
-    ):
+    for run in parked.select_for_update(no_key=True, of=("self",)):
         _forgive(run)
         _update(run, wakes=F("wakes") + 1)
         dispatch.ring(run.pk, cause="woken")

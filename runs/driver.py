@@ -247,7 +247,7 @@ class _Drive:
             return
         except UnknownInterruptError as exc:
             logger.info("run %s: the question has changed meanwhile: %s", self.run_id, exc)
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:  # an agent's exit is its run's, not the worker's
             self._note_failure(exc, head)
             return
         if not self._progresses(head):
@@ -296,7 +296,7 @@ class _Drive:
         graph = self.agent.graph.copy(update={"checkpointer": saver})
         await graph.ainvoke(given, self._config(), **options)
 
-    def _note_failure(self, exc: Exception, before: Head | None) -> None:
+    def _note_failure(self, exc: BaseException, before: Head | None) -> None:
         if self.agent is None:
             raise exc
         failure = failures.classify(exc, self.agent.declared)

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import httpx
 import psycopg
 from django.db import InterfaceError, OperationalError
@@ -16,10 +18,15 @@ from django.utils.module_loading import import_string
 from langgraph.errors import GraphRecursionError, NodeTimeoutError
 from psycopg_pool import PoolClosed, PoolTimeout
 
+from audit import canonical
 from runs.moves import Failure
 from runs.registry import Declaration
 from runs.stop import StopRun
 
+logger = logging.getLogger(__name__)
+
+LONGEST = 7 * 24 * 3600
+"""Seconds that an exception may ask to be left alone for; a larger number is a mistake."""
 PASSING: tuple[type[BaseException], ...] = (
     ConnectionError,
     TimeoutError,
@@ -36,37 +43,68 @@ PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def classify(exc: BaseException, declared: Declaration) -> Failure:
-    """The failure that `exc` stands for. `tries_left` is for the driver to say."""
-    retry_after = getattr(exc, "retry_after", None)
+    """The failure that `exc` stands for. `tries_left` is for the driver to say. Raises nothing,
+    whatever the exception does when it is asked.
+    """
     stopped = exc if isinstance(exc, StopRun) else None
+    free = _says(exc, "free")
     return Failure(
         error_class=type(exc).__name__,
         error=_text(exc),
         transient=_transient(exc, declared),
         tries_left=True,
         park=stopped.park if stopped else None,
-        retry_after=float(retry_after) if isinstance(retry_after, int | float) else None,
-        free=bool(getattr(exc, "free", stopped is not None and stopped.park is None)),
+        retry_after=_seconds(_says(exc, "retry_after")),
+        free=free is True or (free is None and stopped is not None and stopped.park is None),
     )
 
 
+def _says(exc: BaseException, name: str) -> object:
+    """What an exception says of itself by this attribute; None if nothing, or if asking raises."""
+    try:
+        return getattr(exc, name, None)
+    except Exception:
+        logger.exception("%s raises when it is asked for %s", type(exc).__name__, name)
+        return None
+
+
+def _seconds(said: object) -> float | None:
+    """A wait that can be kept; None for anything else. At most LONGEST."""
+    if isinstance(said, bool) or not isinstance(said, int | float) or not said >= 0:
+        return None
+    return float(min(said, LONGEST))
+
+
 def _transient(exc: BaseException, declared: Declaration) -> bool:
-    says = getattr(exc, "transient", None)
+    says = _says(exc, "transient")
     if isinstance(says, bool):
         return says
     if isinstance(exc, GraphRecursionError):
         return False
-    if declared.transient:
-        said = import_string(declared.transient)(exc)
-        if said is not None:
-            return bool(said)
+    said = _declared(exc, declared)
+    if said is not None:
+        return said
     if isinstance(exc, httpx.HTTPStatusError):
         return exc.response.status_code in PASSING_STATUS
     return isinstance(exc, PASSING)
 
 
+def _declared(exc: BaseException, declared: Declaration) -> bool | None:
+    """What the agent's own function says; None if there is none, or if it cannot tell."""
+    if not declared.transient:
+        return None
+    try:
+        said = import_string(declared.transient)(exc)
+    except Exception:
+        logger.exception("%s cannot tell about %s", declared.transient, type(exc).__name__)
+        return None
+    return None if said is None else bool(said)
+
+
 def _text(exc: BaseException) -> str:
     """The message as PostgreSQL can store it, cut to a readable length."""
-    said = str(exc) or type(exc).__name__
-    printable = said.encode("utf-8", "backslashreplace").decode("utf-8").replace("\x00", "\\u{0}")
-    return printable[:2000]
+    try:
+        said = str(exc)
+    except Exception as raised:
+        said = f"its message cannot be read: {type(raised).__name__}"
+    return canonical.text(said or type(exc).__name__)[:2000]

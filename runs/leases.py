@@ -25,9 +25,9 @@ from django.db import OperationalError, connection, connections, transaction
 from psycopg import errors as pg
 
 from accounts.actors import Actor
-from audit import trail
+from audit import canonical, trail
 from audit.models import ClockTimestamp
-from runs import errors, models, statements, status
+from runs import errors, killpoints, models, statements, status
 from runs.authority import Lease
 from runs.moves import Failure
 
@@ -187,9 +187,11 @@ def lock(lease: Lease) -> int:
 
     Raises LeaseLost if the fence has moved on or the lease has expired.
     """
+    killpoints.reach("lease.locking", lease.run_id)
     found = statements.one(
         statements.read("runs", "lock_held"), {"run_id": lease.run_id, "fence": lease.fence}
     )
+    killpoints.reach("lease.locked", lease.run_id)
     if found is None:
         raise errors.LeaseLost
     wakes: int = found[0]
@@ -229,7 +231,7 @@ def give_back(lease: Lease, ending: Ending) -> None:
             "run_id": lease.run_id,
             "fence": lease.fence,
             "outcome": ending.outcome.value,
-            "detail": ending.detail[:300],
+            "detail": canonical.text(ending.detail)[:300],
             "head": ending.head,
             "error_class": error_class,
             "error": error,
@@ -239,7 +241,7 @@ def give_back(lease: Lease, ending: Ending) -> None:
             "asked": ending.rests_as is status.Status.WAITING,
             "seen_wakes": ending.seen_wakes,
             "park": ending.park.value if ending.park else "",
-            "park_detail": ending.park_detail,
+            "park_detail": canonical.text(ending.park_detail),
             "due_at": ending.due_at,
             "due_in": due_in,
             "wait_until": ending.wait_until,

@@ -11,8 +11,7 @@
     hold            wait here, alive, until somebody removes the mark `held`
     raise           raise an error that may pass
 
-Points are those of `runs.killpoints`, those of the drills' graphs (`node.…`), and the moments just
-before and after the statement by which a driver locks its run: `lease.locking`, `lease.locked`.
+Points are those of `runs.killpoints` and those of the drills' graphs (`node.…`).
 
 1. A line is used up before it acts, so one line acts once, whatever the processes do.
 2. What acted leaves its process id in `marks/<run>.<point>.<mark>`: killed, noted, stopped, held;
@@ -27,19 +26,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
-from django.db.backends.signals import connection_created
-
-from runs import killpoints, statements
+from runs import killpoints
 from runs.heartbeat import heart
 
 LONGEST_HOLD = 90.0
 """Seconds after which a held process goes on by itself; the drill has failed by then."""
-LOCK_HELD = statements.read("runs", "lock_held")
 
 _folder: Path | None = None
 
@@ -102,7 +96,6 @@ def install(folder: Path) -> None:
     global _folder
     _folder = folder
     killpoints.install(reached)
-    connection_created.connect(_watch_locking, dispatch_uid="signalbox.drills.arming")
 
 
 def said(run_id: str) -> str:
@@ -140,22 +133,6 @@ def _take(path: Path) -> str | None:
     else:
         mine.unlink()
     return first
-
-
-def _watch_locking(*, connection: Any, **_: Any) -> None:
-    if _around_locking not in connection.execute_wrappers:  # it may connect again
-        connection.execute_wrappers.append(_around_locking)
-
-
-def _around_locking(
-    execute: Callable[..., object], sql: str, params: Any, many: bool, context: Any
-) -> object:
-    if sql != LOCK_HELD:
-        return execute(sql, params, many, context)
-    reached("lease.locking", str(params["run_id"]))
-    result = execute(sql, params, many, context)
-    reached("lease.locked", str(params["run_id"]))
-    return result
 
 
 class _Act:

@@ -16,7 +16,6 @@ a run shows each step that counted, once.
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from collections.abc import Callable
 from datetime import timedelta
@@ -156,8 +155,14 @@ def gate(state: State) -> State:
     reach("answered")
     return {
         "steps": ["gate"],
-        "answers": [{"question": question, "got": dataclasses.asdict(answer)}],
+        "answers": [{"question": question, "got": _said(answer)}],
     }
+
+
+def _said(answer: approvals.Answer) -> dict[str, object]:
+    """The answer in the form in which a decision keeps it."""
+    names = ("decision", "value", "comment", "by", "digest")
+    return {name: getattr(answer, name) for name in names}
 
 
 def two_gates(state: State) -> State:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from accounts.actors import Actor
 from ledger import facts, refusals, stops, sweep
@@ -249,3 +250,39 @@ def test_a_short_loss_of_contact_does_not_fail_the_run(world):
     killpoints.install(None)
     assert now(run).status == "queued"
     assert outcomes_of(effect_of(run)) == ["open"]
+
+
+def test_a_run_parked_just_after_its_stop_was_lifted_goes_on(world, monkeypatch) -> None:
+    run = start()
+    stop = stops.set("agent", "graph", actor=SHELL, reason="fire")
+    lifting = [stop.pk]
+
+    def lift(place: str, run_id: object) -> None:
+        if place == "lease.locking" and lifting:  # the driver has seen the stop and will park
+            with ThreadPoolExecutor(1) as other:
+                other.submit(lift_elsewhere, lifting.pop()).result(20)
+
+    killpoints.install(lift)
+    try:
+        assert drive(run) is Ended.PARKED
+    finally:
+        killpoints.install(None)
+    assert stops.wake_late() == 1
+    assert drive(run) is Ended.FINISHED
+    assert stops.wake_late() == 0
+
+
+def test_a_run_parked_for_a_stop_that_is_on_is_left_alone(world) -> None:
+    old = stops.set("agent", "other", actor=SHELL, reason="fire")
+    stops.lift(old.pk, actor=SHELL, reason="out")
+    run = start()
+    stops.set("agent", "graph", actor=SHELL, reason="fire")
+    assert drive(run) is Ended.PARKED
+    assert stops.wake_late() == 0
+
+
+def lift_elsewhere(stop_id: int) -> None:
+    try:
+        stops.lift(stop_id, actor=SHELL, reason="out")
+    finally:
+        connections.close_all()

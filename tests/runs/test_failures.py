@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
+from dataclasses import replace
 from datetime import timedelta
 from operator import add
 from typing import Annotated, Any, TypedDict
@@ -35,7 +37,7 @@ Raises = Callable[..., None]
 def raises() -> Raises:
     """Have a place raise so many times, then go on."""
 
-    def raises(place: str, exc: Exception, times: int = 10**6) -> None:
+    def raises(place: str, exc: BaseException, times: int = 10**6) -> None:
         left = [times]
 
         def hook() -> None:
@@ -397,9 +399,65 @@ def test_the_agents_declaration_goes_before_the_rules_but_not_before_the_limit()
     assert failures.classify(GraphRecursionError("pass"), SAYS).transient is False
 
 
+class Unreadable(Exception):
+    """One that raises whatever it is asked."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+    @property
+    def transient(self) -> bool:
+        raise RuntimeError
+
+    free = retry_after = transient
+
+
+def test_an_exception_that_raises_when_it_is_asked_fails_the_run(start, drive, raises) -> None:
+    run = start("line")
+    raises("first", Unreadable())
+    assert drive(run) is status.Outcome.RAISED
+    assert (now(run).status, now(run).error_class) == ("failed", "Unreadable")
+    assert now(run).error == "its message cannot be read: RuntimeError"
+
+
+def test_an_agents_own_rule_that_raises_leaves_it_to_ours() -> None:
+    broken = replace(SAYS, transient="tests.runs.test_failures.cannot_say")
+    assert failures.classify(ConnectionError(), broken).transient
+    assert not failures.classify(KeyError(), broken).transient
+
+
+def cannot_say(exc: BaseException) -> bool:
+    raise RuntimeError(exc)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (30, 30.0),
+        (1.9e12, failures.LONGEST),
+        (math.inf, failures.LONGEST),
+        (math.nan, None),
+        (-1, None),
+        (True, None),
+        ("30", None),
+    ],
+)
+def test_a_wait_that_cannot_be_meant_is_cut_or_ignored(said, kept) -> None:
+    exc = ConnectionError()
+    exc.retry_after = said  # type: ignore[attr-defined]
+    assert failures.classify(exc, SAYS).retry_after == kept
+
+
+def test_an_agent_that_exits_ends_its_run_and_not_the_worker(start, drive, raises) -> None:
+    run = start("line")
+    raises("first", SystemExit(3))
+    assert drive(run) is status.Outcome.RAISED
+    assert now(run).error_class == "SystemExit"
+
+
 def test_a_message_is_kept_as_it_can_be_stored() -> None:
     failure = failures.classify(ValueError("a\x00b\ud800" + "c" * 5000), PLAIN)
-    assert failure.error.startswith("a\\u{0}b\\ud800ccc")
+    assert failure.error.startswith("a\\u{0}b\\u{D800}ccc")
     assert len(failure.error) == 2000
     assert failures.classify(errors.BadInput(), PLAIN).error == str(errors.BadInput())
     assert failures.classify(ValueError(), PLAIN).error == "ValueError"
