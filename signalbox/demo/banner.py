@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from signalbox.demo.seed import PASSWORD, PEOPLE
+from signalbox.demo.seed import DOUBTFUL, PASSWORD, PEOPLE, SLOW, SLOW_SECONDS, STOPPED
 
 
 def text(*, web: str, provider: str, pids: Mapping[str, int], logs: Path) -> str:
@@ -13,6 +14,7 @@ def text(*, web: str, provider: str, pids: Mapping[str, int], logs: Path) -> str
     width = max(len(person.email) for person in PEOPLE)
     people = "\n".join(f"    {person.email:<{width}}  {person.does}" for person in PEOPLE)
     workers = ", ".join(f"{name} {pid}" for name, pid in pids.items() if "worker" in name)
+    example = json.dumps({"order_id": SLOW})
     return f"""
 Signalbox is ready: {web}
 
@@ -21,10 +23,14 @@ Signalbox is ready: {web}
 
   Try
     1. As ben@demo.example: open Approvals, approve one refund, reject another.
-    2. As ada@demo.example: start a refund of order 10394 and watch it. Kill a worker meanwhile:
-       kill -9 PID   ({workers})
-       It is started again, another one takes over, and there is still one refund: {provider}
-    3. As cy@demo.example: open Audit and read who allowed what.
+    2. As ada@demo.example: Runs, Start a run, Refund desk, input {example}
+       Its refund takes about {SLOW_SECONDS} s. Meanwhile see on the page Workers, under Leases
+       held, which worker has it, and kill that one: kill -9 PID   ({workers})
+       It is started again, another one takes over, and there is still one refund of the run:
+       {provider}
+    3. As ada@demo.example: Overview, Needs an operator. A carrier never said whether it
+       collects order {DOUBTFUL}: settle it. Order {STOPPED} waits until a stop is lifted.
+    4. As cy@demo.example: open Audit and read who allowed what.
 
   Logs: {logs}
   Ctrl-C stops everything and keeps the data. `make demo-reset` removes it.

@@ -6,7 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from signalbox.demo import ports
+from signalbox.demo import ports, seed
 from signalbox.demo.supervisor import Child
 
 PYTHON = sys.executable
@@ -58,5 +58,6 @@ def _provider(state: Path, port: int) -> list[Child]:
     command = (
         PYTHON, "-m", "agents.fakepay", "--host", ports.HOST, "--port", str(port),
         "--storage", str(state / "fakepay.sqlite3"),
+        *(part for fault in seed.faults() for part in ("--always", fault)),
     )  # fmt: skip
     return [Child(name="fakepay", command=command, stage=PROVIDER)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from django.core.management import call_command
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from signalbox.demo import banner, children, ports, seed
 from signalbox.demo.supervisor import Supervisor
@@ -24,6 +24,7 @@ WEB_PORT = 8000
 PROVIDER_PORT = 8940
 READY_SECONDS = 90.0
 REVIVE_SECONDS = 5.0
+LOOK_SECONDS = 2.0
 QUICK = {
     "RUNS_LEASE_SECONDS": "10",
     "RUNS_HEARTBEAT_SECONDS": "2",
@@ -124,10 +125,15 @@ class _Rounds:
     announced: bool = False
     began: float = field(default_factory=time.monotonic)
     revived: float = field(default_factory=time.monotonic)
+    followed_up: bool = False
+    looked: float = field(default_factory=time.monotonic)
 
     def next(self) -> None:
         if not self.announced:
             self._announce()
+        if not self.followed_up and time.monotonic() - self.looked > LOOK_SECONDS:
+            self._follow_up()
+            self.looked = time.monotonic()
         if time.monotonic() - self.revived > REVIVE_SECONDS:
             self._revive()
             self.revived = time.monotonic()
@@ -149,6 +155,14 @@ class _Rounds:
                 f"No page was served within {READY_SECONDS:.0f} s."
                 f" Read {self.supervisor.log('web')} and start again."
             )
+
+    def _follow_up(self) -> None:
+        try:
+            self.followed_up = seed.follow_up()
+        except DatabaseError:
+            pass  # it is being revived: then next time
+        finally:
+            connections.close_all()
 
     def _revive(self) -> None:
         """Start a database or broker again that somebody has killed."""

@@ -12,8 +12,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
+from agents.fakepay import faults
+from agents.refund_desk import orders, payments
+from agents.refund_desk.graph import refund_of
+from agents.returns_desk import carrier
+from ledger import registry
+from ledger.models import Effect, Stop
 from runs.models import Run
-from signalbox.demo import seed, session
+from signalbox.demo import banner, seed, session
 from signalbox.embedded import places
 from signalbox.management.commands import demo
 
@@ -28,6 +34,56 @@ def test_seeding_again_adds_nothing(settings):
 
     assert User.objects.count() == len(seed.PEOPLE)
     assert Run.objects.count() == len(seed.RUNS)
+
+
+@pytest.mark.django_db
+def test_once_a_call_is_in_doubt_its_tool_is_stopped_and_another_run_started(settings):
+    settings.DEMO = True
+    seed.seed()
+    assert not seed.follow_up()
+
+    run = Run.objects.get(idempotency_key=f"demo-{seed.DOUBTFUL}")
+    in_doubt(run)
+    assert seed.follow_up()
+    assert seed.follow_up()
+
+    assert [stop.name for stop in Stop.objects.all()] == [seed.TOOL]
+    assert Run.objects.get(idempotency_key=f"demo-{seed.STOPPED}").agent == "returns_desk"
+    assert Run.objects.count() == len(seed.RUNS) + 1
+
+
+@pytest.mark.django_db
+def test_a_follow_up_that_nobody_may_do_any_more_does_not_end_the_demo(settings):
+    settings.DEMO = True
+    seed.seed()
+    run = Run.objects.get(idempotency_key=f"demo-{seed.DOUBTFUL}")
+    in_doubt(run)
+    User.objects.get(email="ada@demo.example").groups.clear()
+
+    assert seed.follow_up()
+    assert not Stop.objects.exists()
+
+
+def test_what_the_demo_knows_of_its_agents_is_true():
+    assert seed.CARRIER == carrier.ADDRESS
+    assert registry.find(seed.TOOL) is not None
+    slow = orders.load(order_id=seed.SLOW)
+    assert not payments.needs_permit(refund_of(slow))
+    assert payments.REFUND_TIMEOUT.total_seconds() > seed.SLOW_SECONDS
+    for order in (seed.DOUBTFUL, seed.STOPPED):
+        assert orders.load(order_id=order)
+    for fault in seed.faults():
+        assert faults.read(fault)
+
+
+def test_the_banner_says_what_to_type_and_which_orders():
+    said = banner.text(
+        web="http://localhost:1", provider="http://localhost:2", pids={"worker-1": 7}, logs=ROOT
+    )
+    assert '{"order_id": "10366"}' in said
+    assert max(len(line) for line in said.splitlines()) <= 110
+    for order in (seed.SLOW, seed.DOUBTFUL, seed.STOPPED):
+        assert order in said
 
 
 @pytest.mark.django_db
@@ -137,6 +193,20 @@ def test_progress_is_not_painted_like_an_error():
     command = demo.Command(stderr=Terminal(), force_color=True)
     command._progress("Starting")
     assert command.stderr._out.getvalue() == "Starting …\n"
+
+
+def in_doubt(run: Run) -> None:
+    Effect.objects.create(
+        idempotency_key=f"{run.pk}:collect",
+        run=run,
+        step="collect@1",
+        tool=seed.TOOL,
+        args={},
+        args_hash="0" * 64,
+        status="in_doubt",
+        attempts=1,
+        fence=1,
+    )
 
 
 class Terminal(io.StringIO):
