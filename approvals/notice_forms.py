@@ -46,8 +46,16 @@ class ChoiceForm(forms.Form):
         label="Send a mail in quiet hours if the deadline would pass meanwhile", required=False
     )
 
-    def __init__(self, *args: Any, choice: NoticeChoice, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, choice: NoticeChoice, can_help: bool, **kwargs: Any) -> None:
+        """`can_help`: this person can put people into groups, and is told when that is needed."""
         super().__init__(*args, **kwargs)
+        events = [
+            (event.value, event.label)
+            for event in Event
+            if can_help or event is not Event.NOBODY_CAN_DECIDE
+        ]
+        self.fields["told"].choices = events  # type: ignore[attr-defined]
+        self._kept = [event for event in choice.muted if event not in dict(events)]
         self.initial = {
             "told": [event for event in Event.values if event not in choice.muted],
             "gather": choice.gather,
@@ -56,7 +64,7 @@ class ChoiceForm(forms.Form):
             "urgent_comes_through": choice.urgent_comes_through,
         }
         if choice.gather not in dict(GATHER):
-            own = (choice.gather, f"Every {choice.gather} minutes")
+            own = (choice.gather, f"Every {choice.gather} minutes" if choice.gather else "At once")
             self.fields["gather"].choices = (own, *GATHER)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
@@ -73,7 +81,10 @@ class ChoiceForm(forms.Form):
         """As the columns of NoticeChoice; of a valid form."""
         told = self.cleaned_data["told"]
         return {
-            "muted": [event for event in Event.values if event not in told],
+            "muted": [
+                *self._kept,
+                *(event for event, _ in self.fields["told"].choices if event not in told),  # type: ignore[attr-defined]
+            ],
             "gather": self.cleaned_data["gather"],
             "quiet_from": self.cleaned_data["quiet_from"],
             "quiet_to": self.cleaned_data["quiet_to"],

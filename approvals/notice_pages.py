@@ -18,7 +18,7 @@ from accounts.models import User
 from approvals import claims, errors, queries
 from approvals.models import Notice, NoticeChoice
 from approvals.notice_forms import ChoiceForm
-from approvals.notices import channels, planning
+from approvals.notices import audience, channels, planning
 from runs import web
 
 SEE = "approvals.view_request"
@@ -31,7 +31,8 @@ LAST = 10
 def notices(request: HttpRequest) -> HttpResponse:
     """Choose what one is told by mail, and when."""
     user = User.objects.get(pk=web.reader(request, SEE).pk)
-    form = ChoiceForm(request.POST or None, choice=planning.chosen(user))
+    can_help = user.has_perm(audience.CAN_HELP)
+    form = ChoiceForm(request.POST or None, choice=planning.chosen(user), can_help=can_help)
     if request.method == "POST" and form.is_valid():
         NoticeChoice.objects.update_or_create(user=user, defaults=form.chosen)
         messages.success(request, "Saved.")

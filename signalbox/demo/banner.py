@@ -9,7 +9,7 @@ from pathlib import Path
 from signalbox.demo.seed import DOUBTFUL, PASSWORD, PEOPLE, SLOW, SLOW_SECONDS, STOPPED
 
 
-def text(*, web: str, provider: str, pids: Mapping[str, int], logs: Path) -> str:
+def text(*, web: str, provider: str, pids: Mapping[str, int], logs: Path, mails: Path) -> str:
     """Where it is, who signs in with what, and what to try."""
     width = max(len(person.email) for person in PEOPLE)
     people = "\n".join(f"    {person.email:<{width}}  {person.does}" for person in PEOPLE)
@@ -32,6 +32,7 @@ Signalbox is ready: {web}
        collects order {DOUBTFUL}: settle it. Order {STOPPED} waits until a stop is lifted.
     4. As cy@demo.example: open Audit and read who allowed what.
 
+  Mails: {mails}
   Logs: {logs}
   Ctrl-C stops everything and keeps the data. `make demo-reset` removes it.
 """

@@ -38,7 +38,7 @@ def all_of_them(state: Path, *, provider_port: int) -> list[Child]:
         ),
         Child(
             name="sweeper",
-            command=(*worker, *quiet, "-n", "sweeper@%h", "-Q", "sweep", "-c", "1"),
+            command=(*worker, *quiet, "-n", "sweeper@%h", "-Q", "sweep", "-c", "2"),
             stage=WORK,
         ),
         Child(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
+from urllib.parse import quote
 
 from django.core.management import call_command
 from django.db import DatabaseError, connections
@@ -29,8 +30,10 @@ QUICK = {
     "RUNS_LEASE_SECONDS": "10",
     "RUNS_HEARTBEAT_SECONDS": "2",
     "RUNS_LEASE_MARGIN_SECONDS": "2",
+    "APPROVALS_NOTICE_GATHER_MINUTES": "0",
 }
-"""Nobody wants to wait half a minute for the takeover from a worker they have just killed."""
+"""Nobody wants to wait half a minute for the takeover from a worker they have just killed, nor a
+minute for a mail."""
 
 Say = Callable[[str], None]
 
@@ -97,9 +100,15 @@ def _start_services(state: Path) -> None:
     services.use(state, database=True, broker=True)
 
 
+def mails(state: Path) -> Path:
+    """The folder into which the demo writes mails instead of sending them."""
+    return (state / "mails").resolve()
+
+
 def _environment(state: Path, *, web: int, provider: int) -> dict[str, str]:
     return (
         QUICK
+        | {"EMAIL_URL": f"filemail:///{quote(str(mails(state)))}"}
         | dict(os.environ)
         | places.environment(state)
         | {
@@ -108,6 +117,7 @@ def _environment(state: Path, *, web: int, provider: int) -> dict[str, str]:
             "LANGGRAPH_STRICT_MSGPACK": "true",
             "PYTHONUNBUFFERED": "1",
             "SIGNALBOX_DEMO": "1",
+            "SIGNALBOX_URL": f"http://localhost:{web}",
             "WEB_BIND": f"{ports.HOST}:{web}",
         }
     )
@@ -148,6 +158,7 @@ class _Rounds:
                     provider=f"http://localhost:{self.provider}",
                     pids=self.supervisor.pids(),
                     logs=self.supervisor.logs,
+                    mails=mails(self.state),
                 )
             )
         elif time.monotonic() - self.began > READY_SECONDS:

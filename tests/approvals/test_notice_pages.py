@@ -6,6 +6,7 @@ from datetime import time
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 
 from approvals.models import Notice, NoticeChoice
 from approvals.notices import Event, planning
@@ -15,7 +16,7 @@ from tests.support.web import html_of, text_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/me/notices/"
-ALL = list(Event.values)
+ALL = [event.value for event in Event if event is not Event.NOBODY_CAN_DECIDE]
 
 
 def send(**changes: Any) -> dict[str, Any]:
@@ -76,6 +77,19 @@ def test_the_page_lists_what_one_was_told(as_ben, ben, eve, asked):
     page = as_ben.get(PAGE)
     assert html_of(page).count(f"/approvals/{request.pk}/") == 1
     assert "Needs you" in text_of(page)
+
+
+def test_only_who_can_add_people_chooses_whether_to_be_told_that_nobody_can_decide(client, as_ben):
+    assert 'value="nobody_can_decide"' not in html_of(as_ben.get(PAGE))
+    assert as_ben.post(PAGE, send(told=["nobody_can_decide"])).status_code == 422
+    rut = person("Rut")
+    client.force_login(rut)
+    client.post(PAGE, send(told=["needs_you"]))
+    assert "nobody_can_decide" in NoticeChoice.objects.get(user=rut).muted
+    rut.groups.clear()
+    rut.groups.add(Group.objects.get(name="approver"))
+    client.post(PAGE, send())
+    assert NoticeChoice.objects.get(user=rut).muted == ["nobody_can_decide"]
 
 
 def test_the_own_page_leads_to_it(as_ben):
