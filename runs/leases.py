@@ -158,7 +158,10 @@ def _watch(run_id: UUID, waiting: int) -> Iterator[None]:
     def watch() -> None:
         try:
             while not done.wait(PATIENCE):
-                _end_blockers(run_id, waiting)
+                try:
+                    _end_blockers(run_id, waiting)
+                except OperationalError as exc:  # a migration holds the leases, say
+                    logger.warning("run %s: cannot look who blocks its lease: %s", run_id, exc)
         finally:
             connections.close_all()  # this thread's own
 

@@ -258,6 +258,43 @@ def test_only_who_holds_the_lock_is_ended_not_who_waits_for_it(start) -> None:
 
 
 @pytest.mark.race
+@pytest.mark.parametrize(
+    ("holding", "busy"),
+    [
+        ("LOCK TABLE runs_run IN ACCESS EXCLUSIVE MODE", True),
+        ("LOCK TABLE runs_run IN ACCESS EXCLUSIVE MODE", False),
+        ("LOCK TABLE runs_attempt IN SHARE MODE", False),
+        ("LOCK TABLE runs_lease IN ACCESS EXCLUSIVE MODE", False),
+        ("UPDATE runs_run SET title = title", True),
+    ],
+)
+def test_a_migration_is_not_ended_by_who_wants_an_expired_lease(start, holding, busy) -> None:
+    """Neither at work in a statement nor, if it holds a table, between two of them."""
+    run = start("line")
+    take(run)
+    expire(run)
+    held, tried = threading.Event(), threading.Event()
+
+    def migrate(_: int) -> str:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(holding)
+            held.set()
+            while busy and not tried.is_set():
+                cursor.execute("SELECT pg_sleep(0.9)")
+            return "done" if tried.wait(20) else "nobody tried"
+
+    with ThreadPoolExecutor() as pool:
+        migrating = pool.submit(in_threads, 1, migrate)
+        assert held.wait(10)
+        try:
+            assert try_to_take(run, "second") is None
+        finally:
+            tried.set()
+        assert migrating.result(10) == ["done"]
+    assert try_to_take(run, "second") is not None
+
+
+@pytest.mark.race
 def test_a_live_lease_is_never_broken(start) -> None:
     """Who holds the locks of a run with a live lease is left alone, however long others wait."""
     run = start("line")
