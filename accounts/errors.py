@@ -16,9 +16,10 @@ class NotPermitted(AccountsError):
     http_status = 403
 
     def __init__(self, permission: str, *, label: str, groups: tuple[str, ...], who: str) -> None:
-        """`groups` have the permission; an administrator grants it by adding `who` to one."""
+        """`groups` have the permission; granted by adding `who` to one: manage.py person."""
         super().__init__(
-            f"{who} may not {label}. The permission is {permission}; an administrator grants it."
+            f"{who} may not {label}. The permission is {permission}; whoever runs the server"
+            " grants it."
         )
         self.permission = permission
         self.label = label

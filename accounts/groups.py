@@ -50,7 +50,7 @@ RIGHTS = (
     Right("approvals.delegate_request", "delegate decisions for somebody absent", (ADMIN,)),
     Right("audit.view_entry", "see the audit log", (AUDITOR, ADMIN)),
     Right("audit.export_entry", "export the audit log", (AUDITOR, ADMIN)),
-    Right("accounts.change_user", "change accounts", (ADMIN,)),
+    Right("accounts.change_user", "be told when too few people may decide", (ADMIN,)),
 )
 _BY_NAME = {right.name: right for right in RIGHTS}
 
@@ -84,6 +84,6 @@ def ensure(using: str = "default") -> None:
 
 
 def granters() -> list[str]:
-    """The labels of the people who can grant permissions: active members of the admin group."""
+    """The labels of the people to ask for permissions: active members of the admin group."""
     people = User.objects.filter(groups__name=ADMIN, is_active=True).order_by("email")
     return [person.label for person in people if person.may_sign_in]

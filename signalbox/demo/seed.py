@@ -48,7 +48,7 @@ PEOPLE = (
     Person(name="Ben", groups=(groups.APPROVER, FINANCE), does="approver in finance"),
     Person(name="Bea", groups=(groups.APPROVER, FINANCE), does="approver in finance"),
     Person(name="Cy", groups=(groups.AUDITOR,), does="auditor: reads what happened"),
-    Person(name="Adi", groups=(groups.ADMIN,), does="admin: policies of approvals, and what an operator may"),
+    Person(name="Adi", groups=(groups.ADMIN,), does="admin: policies, and what an operator may"),
     Person(name="Dee", groups=(), does="may nothing"),
 )
 

@@ -89,7 +89,8 @@ def test_a_live_session_ends_when_the_account_is_switched_off(client) -> None:
 
 def test_nobody_signs_up(client) -> None:
     fields = {"email": "eve@example.com", "password1": PASSWORD, "password2": PASSWORD}
-    assert "only an administrator makes accounts" in client.get("/accounts/signup/").text
+    page = client.get("/accounts/signup/").text
+    assert "only by whoever runs this server: <code>manage.py person</code>" in page
     client.post("/accounts/signup/", fields)
     assert not User.objects.exists()
 

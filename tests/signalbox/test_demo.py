@@ -78,7 +78,11 @@ def test_what_the_demo_knows_of_its_agents_is_true():
 
 def test_the_banner_says_what_to_type_and_which_orders():
     said = banner.text(
-        web="http://localhost:1", provider="http://localhost:2", pids={"worker-1": 7}, logs=ROOT
+        web="http://localhost:1",
+        provider="http://localhost:2",
+        pids={"worker-1": 7},
+        logs=ROOT,
+        mails=ROOT,
     )
     assert '{"order_id": "10366"}' in said
     assert max(len(line) for line in said.splitlines()) <= 110

@@ -32,7 +32,13 @@ PUBLIC = {
     "accounts/2fa/webauthn/login/",
 }
 """Addresses that answer somebody who is not signed in; with an argument, two more of allauth's."""
-SAMPLES = {"uuid": "019acf3e-7b20-7000-8000-000000000000", "int": "1", "str": "x", "slug": "x"}
+SAMPLES = {
+    "uuid": "019acf3e-7b20-7000-8000-000000000000",
+    "int": "1",
+    "str": "x",
+    "slug": "x",
+    "path": "x",
+}
 
 
 class Conflict(Exception):
@@ -184,11 +190,13 @@ def test_a_refusal_names_the_permission_the_groups_and_who_can_grant_it(client, 
     assert "You may not settle an effect by hand" in response.text
     assert "<code>ledger.settle_effect</code>" in response.text
     assert "The groups operator, admin have it." in response.text
-    assert "Rut Admin can give it to you." in response.text
+    assert "Ask Rut Admin. Whoever runs this server adds you to a group" in response.text
 
 
 def test_a_refusal_without_any_administrator_says_so(client, ben) -> None:
-    assert "Nobody is in the group admin yet" in client.get("/guarded/").text
+    page = client.get("/guarded/").text
+    assert "Ask " not in page
+    assert "adds you to a group, with <code>manage.py person</code>" in page
 
 
 def test_a_program_is_told_the_permission_but_no_names(client, ben) -> None:
