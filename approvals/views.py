@@ -26,6 +26,7 @@ from approvals import review as reviews
 from approvals.forms import DecisionForm
 from approvals.review import Review
 from approvals.status import Delivery, Status, Verdict
+from audit import trail
 from runs import masking, web
 
 SEE = "approvals.view_request"
@@ -106,15 +107,39 @@ def _moment(text: str) -> datetime | None:
 @require_http_methods(["GET", "HEAD", "POST"])
 def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Read one request and decide it. GET and HEAD change nothing."""
-    user = web.reader(request, SEE)
     if request.method == "POST":
-        return _decide(request, request_id, user)
+        return _decide(request, request_id, _voter(request, request_id))
+    user = web.reader(request, SEE)
     detail = queries.detail(request_id, user)
     if request.headers.get("HX-Request") == "true":
         return _progress(request, reviews.of(detail, user, Actor.of(request)))
     page = _Page(request=request, user=user)
     kept = proof.kept(request)
     return page.show(detail, comment=(kept or {}).get("comment", ""), confirmed=kept is not None)
+
+
+def _voter(request: HttpRequest, request_id: UUID) -> User:
+    """Who sends a verdict. Raises NotPermitted, and NoSuchRequest to who may not see it.
+
+    The decision is not reached then, so the refusal is recorded here.
+    """
+    try:
+        user = web.reader(request, SEE)
+        if not queries.visible_to(user).filter(pk=request_id).exists():
+            raise errors.NoSuchRequest
+    except (accounts_errors.NotPermitted, errors.NoSuchRequest) as refusal:
+        trail.record_refused(
+            "decision.refused",
+            actor=Actor.of(request),
+            target=("request", str(request_id)),
+            reason=str(refusal),
+            data={
+                "refusal": type(refusal).__name__,
+                "verdict": request.POST.get("verdict", ""),
+            },
+        )
+        raise
+    return user
 
 
 def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:

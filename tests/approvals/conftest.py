@@ -262,22 +262,27 @@ def racing(count: int) -> Iterator[Callable[..., list[Any]]]:
 
 
 class Handicap:
-    """Has each of two racers win some of many races, on any machine: who has won starts later."""
+    """Has each racer win some of many races, on any machine: who has won starts later."""
 
     STEP = 0.002
     """Seconds by which the one who won starts later the next time."""
 
-    def __init__(self) -> None:
-        self.late = [0.0, 0.0]
+    def __init__(self, count: int = 2) -> None:
+        self.late = [0.0] * count
 
     def __call__(self, *acts: Callable[[], object]) -> list[Callable[[], object]]:
         return [partial(self._after, late, act) for late, act in zip(self.late, acts, strict=True)]
 
     def won(self, winner: int) -> None:
-        loser = 1 - winner
+        """Of two."""
+        self.lost(1 - winner)
+
+    def lost(self, loser: int) -> None:
         back = min(self.STEP, self.late[loser])
         self.late[loser] -= back
-        self.late[winner] += self.STEP - back
+        for each in range(len(self.late)):
+            if each != loser:
+                self.late[each] += self.STEP - back
 
     @staticmethod
     def _after(late: float, act: Callable[[], object]) -> object:

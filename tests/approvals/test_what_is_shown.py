@@ -86,6 +86,17 @@ def test_what_is_hidden_is_hidden_in_the_difference_and_in_votes_too(
     assert "GB33" not in text
 
 
+def test_what_is_hidden_is_hidden_in_changes_that_others_propose(client, asked, rule, ben):
+    rule(masked=["args.to.iban: treasury"], editable=["amount_cents"])
+    request = asked(ours(args=ARGS))
+    tom = person("Tom", "finance", "treasury", "approver")
+    assert approve(request, tom, args={**ARGS, "amount_cents": 99}).missing == 1
+    client.force_login(ben)
+    assert IBAN not in html_of(client.get(page_of(request)))
+    (vote,) = queries.detail(request.pk, ben).votes
+    assert vote.args == {**ARGS, "amount_cents": 99, "to": {"iban": masks.HIDDEN}}
+
+
 def test_hiding_changes_nothing_that_is_kept_or_compared(masked, ben):
     detail = queries.detail(masked.pk, ben)
     assert detail.payload["args"]["to"]["iban"] == masks.HIDDEN
