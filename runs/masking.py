@@ -2,8 +2,10 @@
 
 1. A value is hidden for the name of its field: RUNS_HIDDEN_KEYS, matched by whole words, so that
    `customer_email` and `cardNumber` are hidden and `discard` is not.
-2. What is hidden is replaced as a whole by "hidden (email)"; empty values say nothing and stay.
-3. Pages hide by default. Who has `runs.view_payload` may look behind, and that is audited.
+2. So is, whatever its field is called, an e-mail address or the number of a payment card, if
+   RUNS_HIDDEN_KEYS has `email` or `card`. Inside of a longer text it alone is replaced.
+3. What is hidden is replaced as a whole by "hidden (email)"; empty values say nothing and stay.
+4. Pages hide by default. Who has `runs.view_payload` may look behind, and that is audited.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+_EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_CARD = re.compile(r"(?<![\w.-])[3-6](?:[ -]?[0-9]){12,18}(?![\w-])", re.ASCII)
+"""Payment cards have 13 to 19 digits, the first of them 3 to 6 (ISO/IEC 7812)."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -42,6 +47,13 @@ def hides(key: str) -> str:
     return ""
 
 
+def _is_card(text: str) -> bool:
+    """Whether the last digit checks the others, as on payment cards (the Luhn algorithm)."""
+    digits = [int(character) for character in text if character.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return (sum(digits[::-2]) + sum(doubled)) % 10 == 0
+
+
 class _Masker:
     """One walk through one value."""
 
@@ -53,13 +65,30 @@ class _Masker:
             return dict(self._fields(value))
         if isinstance(value, list | tuple):
             return [self.of(item) for item in value]
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            shown = self._text(str(value))
+            return value if shown == str(value) else shown
         return value
+
+    def _text(self, text: str) -> str:
+        if "email" in settings.RUNS_HIDDEN_KEYS and "@" in text:
+            text = _EMAIL.sub(lambda _: self._instead("email"), text)
+        if "card" in settings.RUNS_HIDDEN_KEYS:
+            text = _CARD.sub(
+                lambda found: self._instead("card") if _is_card(found[0]) else found[0], text
+            )
+        return text
+
+    def _instead(self, word: str) -> str:
+        self.hidden += 1
+        return f"hidden ({word})"
 
     def _fields(self, value: dict[object, object]) -> Iterator[tuple[object, object]]:
         for key, held in value.items():
             word = hides(key) if isinstance(key, str) else ""
             if word and held not in (None, "", [], {}) and not isinstance(held, bool):
-                self.hidden += 1
-                yield key, f"hidden ({word})"
+                yield key, self._instead(word)
             else:
                 yield key, self.of(held)

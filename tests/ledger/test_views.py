@@ -423,3 +423,10 @@ def test_who_may_not_stop_sees_what_is_stopped_and_no_more(client):
     assert Entry.objects.filter(verb="stop.refused", actor_label="Ben").exists()
     stop.refresh_from_db()
     assert stop.lifted_at is None
+
+
+def test_the_list_hides_addresses_and_cards_under_any_name(as_ada):
+    effect(args={"to": "eve@example.org", "subject": "Hello", "from": "4242 4242 4242 4242"})
+    page = text_of(as_ada.get("/ledger/"))
+    assert "to hidden (email)" in page
+    assert "from hidden (card)" in page
