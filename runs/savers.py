@@ -3,7 +3,7 @@
 The fence is checked by one SQL function, sent as the first statement of the libpq pipeline that
 carries the writes. On an autocommit connection everything between two syncs is one implicit
 transaction: the check costs no round trip, its row lock lasts until the writes commit, and an error
-in it undoes the whole put.
+undoes the whole put, also one of Python's own before everything was sent.
 
 1. The check locks the lease row. A plain read would let a former driver commit a checkpoint after
    the new one has read the head. A checkpoint notes its progress there; writes of a task do not.
@@ -21,7 +21,7 @@ in it undoes the whole put.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -37,6 +37,8 @@ from runs.authority import Lease
 TAKEN_OVER = "SB001"
 """SQLSTATE raised by runs_check_fence: see the migration that makes it."""
 CHECK = "SELECT runs_check_fence(%s, %s, %s)"
+UNDO = "ROLLBACK"
+"""Leaving a pipeline commits what was sent so far: the check, and the progress that it notes."""
 ERROR, ERROR_SOURCE = "__error__", "__error_source_node__"
 
 Writes = Sequence[tuple[str, Any]]
@@ -89,10 +91,17 @@ class FencedSaver(PostgresSaver):
     def _cursor(self, *, pipeline: bool = False) -> Iterator[Cursor[Any]]:
         try:
             with super()._cursor(pipeline=pipeline) as cursor:
-                if pipeline:
-                    cursor.execute(CHECK, (self.lease.run_id, self.lease.fence, _checkpoint.get()))
+                if not pipeline:
+                    yield cursor
+                    return
+                cursor.execute(CHECK, (self.lease.run_id, self.lease.fence, _checkpoint.get()))
+                try:
                     killpoints.reach("saver.pipeline", self.lease.run_id)
-                yield cursor
+                    yield cursor
+                except BaseException:
+                    with suppress(psycopg.Error):
+                        cursor.execute(UNDO)
+                    raise
         except psycopg.Error as exc:
             raise _translated(exc) from exc
 
@@ -124,11 +133,18 @@ class AsyncFencedSaver(AsyncPostgresSaver):
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[Any]]:
         try:
             async with super()._cursor(pipeline=pipeline) as cursor:
-                if pipeline:
-                    mine = (self.lease.run_id, self.lease.fence, _checkpoint.get())
-                    await cursor.execute(CHECK, mine)
+                if not pipeline:
+                    yield cursor
+                    return
+                mine = (self.lease.run_id, self.lease.fence, _checkpoint.get())
+                await cursor.execute(CHECK, mine)
+                try:
                     killpoints.reach("saver.pipeline", self.lease.run_id)
-                yield cursor
+                    yield cursor
+                except BaseException:
+                    with suppress(psycopg.Error):
+                        await cursor.execute(UNDO)
+                    raise
         except psycopg.Error as exc:
             raise _translated(exc) from exc
 

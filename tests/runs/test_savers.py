@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import langgraph.checkpoint.postgres.aio
 import psycopg
 import pytest
 from langgraph.checkpoint.base import CheckpointTuple, empty_checkpoint
@@ -174,6 +175,47 @@ def test_a_checkpoint_is_progress_and_writes_of_a_task_are_not(start, kind) -> N
     second = lease_of(run).progress_at
     assert second is not None
     assert second > first
+
+
+class NoRoom(Exception):
+    """Python could not go on in the middle of a put; it may be able to later."""
+
+    transient = True
+
+
+@pytest.fixture
+def no_room(monkeypatch) -> Callable[[], None]:
+    """Puts fail after the fence check and before the checkpoint; the returned function ends it."""
+
+    def fail(_: object) -> None:
+        raise NoRoom
+
+    for module in (langgraph.checkpoint.postgres, langgraph.checkpoint.postgres.aio):
+        monkeypatch.setattr(module, "Jsonb", fail)
+    return monkeypatch.undo
+
+
+def test_a_put_that_fails_in_python_is_undone_with_its_progress(start, kind, no_room) -> None:
+    run = start("line")
+    mine = Saver(kind, take(run).lease)
+    with pytest.raises(NoRoom):
+        mine.put(run)
+    assert lease_of(run).progress_at is None
+    no_room()
+    mine.put(run)
+    assert lease_of(run).progress_at is not None
+    assert len(checkpoints_of(run)) == 1
+
+
+@pytest.mark.parametrize("name", ["line", "async_line"])
+def test_a_run_whose_first_put_failed_in_python_starts_from_its_input_and_lost_nothing(
+    start, drive, no_room, name
+) -> None:
+    run = start(name)
+    drive(run)
+    assert attempts(run) == [("raised", "NoRoom")]
+    no_room()
+    assert finish(run, drive, gate="yes").status == status.Status.SUCCEEDED
 
 
 # --- what is written ------------------------------------------------------------------------------
