@@ -7,17 +7,19 @@ from django import forms
 from approvals.decisions import LONGEST_COMMENT, LONGEST_TOKEN
 from approvals.status import Verdict
 
+PRESS = "Press one of the buttons."
+
 
 class DecisionForm(forms.Form):
     """One person's verdict. Whether it counts is for `decisions.decide` to say."""
 
     verdict = forms.ChoiceField(
+        required=False,
         choices=[(each.value, each.label) for each in (Verdict.APPROVED, Verdict.REJECTED)],
-        error_messages={
-            "required": "Press Approve or Reject.",
-            "invalid_choice": "Press Approve or Reject.",
-        },
+        error_messages={"invalid_choice": PRESS},
     )
+    choice = forms.CharField(required=False, max_length=20)
+    """Which button was pressed, where there are more than two: see `approvals.reply_forms`."""
     comment = forms.CharField(
         required=False,
         max_length=LONGEST_COMMENT,
@@ -26,3 +28,9 @@ class DecisionForm(forms.Form):
     read_all = forms.BooleanField(required=False, label="I have read all of it.")
     digest = forms.CharField(max_length=64, widget=forms.HiddenInput)
     token = forms.CharField(max_length=LONGEST_TOKEN, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, object]:
+        sent = super().clean() or {}
+        if not sent.get("verdict") and not sent.get("choice") and "verdict" not in self.errors:
+            self.add_error("verdict", PRESS)
+        return sent

@@ -77,6 +77,8 @@ class Detail:
     """Approve means something for a question of this shape."""
     why: str
     """Why not."""
+    asked: shapes.Asked
+    """With values that may be hidden from this person: to be checked with, never to be shown."""
     actions: tuple[shapes.Action, ...]
     """What is to be decided, and how each may be."""
     reauthenticate: bool
@@ -119,12 +121,14 @@ def detail(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
     person = eligibility.person(user)
     refusals = _refusals(request, gate, person, eligibility.involved(request.run))
     votes = list(request.votes.select_related("user", "on_behalf_of").order_by("at", "pk"))
+    asked = replies.asked(request, gate)
     hidden = 0
     if not reveal:
         hidden = _hide(request, votes, masks.for_reader(gate.masked, person.groups))
     if hidden:
         gate = replace(gate, editable=())
-    unanswerable = _unanswerable(request, gate, Verdict.APPROVED)
+        asked = replace(asked, may_change=gate.may_change)
+    unanswerable = shapes.why_not(asked, Verdict.APPROVED)
     decision = rounds.decision_of(request)
     return Detail(
         request=request,
@@ -148,13 +152,26 @@ def detail(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
         why_not_reject=refusals[Verdict.REJECTED],
         answerable=not unanswerable,
         why=unanswerable,
-        actions=shapes.actions(replies.asked(request, gate)),
+        asked=asked,
+        actions=_shown(shapes.actions(asked), shapes.actions(replies.asked(request, gate))),
         reauthenticate=gate.reauthenticate_within is not None,
         previous=getattr(request, "replaces", None),
         replaced_by=request.replaced_by_id,
         summary=gates.summary(gates.then(request), gates.asked_by(request)),
         key_facts=gates.key_facts(gates.then(request), gates.asked_by(request)),
         hidden=hidden,
+    )
+
+
+def _shown(
+    actions: tuple[shapes.Action, ...], covered: tuple[shapes.Action, ...]
+) -> tuple[shapes.Action, ...]:
+    """The actions of the question as it was asked, with the values that this reader may see."""
+    if len(covered) < len(actions):  # so much is hidden that the rest is no action any more
+        covered = tuple(replace(each, args=None, why="") for each in actions)
+    return tuple(
+        replace(action, args=seen.args, why=seen.why)
+        for action, seen in zip(actions, covered, strict=True)
     )
 
 

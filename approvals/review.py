@@ -107,6 +107,8 @@ class Review:
     exact: Shown
     """The arguments, or the payload of a question that names no tool."""
     agent_facts: tuple[Fact, ...]
+    unmasked: bool = False
+    """Nothing is hidden from this reader."""
     before: object = None
     """The question of the former round, where this one differs from it."""
     after: object = None
@@ -181,6 +183,7 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
         facts=tuple(_facts(shown.value, amount)) if question.tool else (),
         exact=shown,
         agent_facts=tuple(_facts(Shown.of(question.facts, unmasked=unmasked).value, None)),
+        unmasked=unmasked,
         before=before,
         after=after,
         mine=next((vote for vote in detail.votes if vote.user_id == user.pk), None),

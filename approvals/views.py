@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -20,10 +21,12 @@ from accounts import errors as accounts_errors
 from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors, queries
+from approvals import clock, decisions, errors, picked, queries, shapes
 from approvals import inbox as lists
 from approvals import review as reviews
 from approvals.forms import DecisionForm
+from approvals.jsonforms import fields
+from approvals.reply_forms import Reply, ReplyForm
 from approvals.review import Review
 from approvals.status import Delivery, Status, Verdict
 from audit import trail
@@ -114,8 +117,14 @@ def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
     if request.headers.get("HX-Request") == "true":
         return _progress(request, reviews.of(detail, user, Actor.of(request)))
     page = _Page(request=request, user=user)
-    kept = proof.kept(request)
-    return page.show(detail, comment=(kept or {}).get("comment", ""), confirmed=kept is not None)
+    kept = proof.kept(request) or {}
+    typed = QueryDict(kept["reply"]) if kept.get("reply") else None
+    return page.show(
+        detail,
+        comment=kept.get("comment", ""),
+        confirmed=bool(kept),
+        chosen=picked.form(detail, posted=typed),
+    )
 
 
 def _voter(request: HttpRequest, request_id: UUID) -> User:
@@ -143,33 +152,48 @@ def _voter(request: HttpRequest, request_id: UUID) -> User:
 
 
 def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
-    form = DecisionForm(request.POST)
     page = _Page(request=request, user=user)
-    if not form.is_valid():
-        return page.show(queries.detail(request_id, user), form=form, status=422)
-    sent = form.cleaned_data
     detail = queries.detail(request_id, user)
-    if sent["verdict"] == Verdict.APPROVED and not sent["read_all"] and page.must_read(detail):
+    form = DecisionForm(request.POST)
+    chosen = picked.form(detail, posted=request.POST)
+    if fields.ADD in request.POST:  # a row more in a list: nothing is decided, nothing is lost
+        return page.show(detail, comment=request.POST.get("comment", ""), chosen=chosen)
+    reply = _reply(detail, chosen, form.cleaned_data) if form.is_valid() else None
+    if reply is None:
+        return page.show(detail, form=form, chosen=chosen, status=422)
+    unread = reply.verdict == Verdict.APPROVED and not form.cleaned_data["read_all"]
+    if unread and page.must_read(detail):
         form.add_error("read_all", "Download and read the whole question before you approve it.")
-        return page.show(detail, form=form, status=422)
+        return page.show(detail, form=form, chosen=chosen, status=422)
+    return _send(page, request_id, form, chosen, reply)
+
+
+def _send(
+    page: _Page, request_id: UUID, form: DecisionForm, chosen: ReplyForm, reply: Reply
+) -> HttpResponse:
+    request, user, sent = page.request, page.user, form.cleaned_data
     try:
         decisions.decide(
             request_id,
             actor=Actor.of(request),
-            verdict=sent["verdict"],
+            verdict=reply.verdict,
+            value=reply.value,
+            args=reply.args,
             comment=sent["comment"],
             seen_digest=sent["digest"],
             token=sent["token"],
         )
     except accounts_errors.ReauthenticationNeeded as needed:
         passkey = isinstance(needed, accounts_errors.PasskeyNeeded)
-        return proof.ask(request, {"comment": sent["comment"]}, passkey=passkey)
+        typed = {"comment": sent["comment"], "reply": _typed(request)}
+        return proof.ask(request, typed, passkey=passkey)
     except errors.PayloadChanged as refusal:
         now = queries.detail(refusal.now or request_id, user)
         return page.show(now, comment=sent["comment"], refusal=refusal)
     except (errors.BadValue, errors.ReasonMissing) as refusal:
-        form.add_error("comment", str(refusal))
-        return page.show(queries.detail(request_id, user), form=form, status=422)
+        if not isinstance(refusal, errors.BadValue) or not chosen.note(refusal):
+            form.add_error("comment", str(refusal))
+        return page.show(queries.detail(request_id, user), form=form, chosen=chosen, status=422)
     except errors.NoSuchRequest:
         raise
     except errors.ApprovalsError as refusal:
@@ -177,6 +201,34 @@ def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
         return page.show(detail, comment=sent["comment"], refusal=refusal)
     proof.forget(request)
     return HttpResponseRedirect(reverse("approvals:review", args=[request_id]))
+
+
+def _reply(detail: queries.Detail, form: ReplyForm, sent: Mapping[str, str]) -> Reply | None:
+    """What the form says. None: something is missing, and stands at its place."""
+    if not form.parts:  # nothing to choose from: the policy says what the verdict means, or nobody
+        return Reply(verdict=Verdict(sent["verdict"] or Verdict.APPROVED))
+    verdict = sent["verdict"]
+    if verdict and shapes.speaks(detail.asked, verdict):
+        return Reply(verdict=Verdict(verdict))
+    return form.read(sent["choice"] or form.pressed(verdict))
+
+
+def _ways(form: ReplyForm, detail: queries.Detail) -> dict[str, object]:
+    """The form and the words on its buttons; empty words where there is no such button."""
+    return {
+        "reply": form,
+        "approvable": form.label(Verdict.APPROVED) or ("" if form.parts else "Approve"),
+        "rejectable": form.label(Verdict.REJECTED) or ("" if form.parts else "Reject"),
+        "may_more": detail.may_approve,
+    }
+
+
+def _typed(request: HttpRequest) -> str:
+    """All that was entered, without what belongs to this one sending of it."""
+    typed = request.POST.copy()
+    for name in ("csrfmiddlewaretoken", "token", "digest", "comment"):
+        typed.pop(name, None)
+    return typed.urlencode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +246,7 @@ class _Page:
         comment: str = "",
         refusal: errors.ApprovalsError | None = None,
         confirmed: bool = False,
+        chosen: ReplyForm | None = None,
         status: int = 200,
     ) -> HttpResponse:
         """`refusal` says why the last verdict did not count; its status is that of the answer."""
@@ -208,6 +261,7 @@ class _Page:
             "refusal": refusal,
             "mine": getattr(refusal, "decider", None) == self.user.label,
             "confirmed": confirmed,
+            **_ways(chosen or picked.form(detail), detail),
         }
         return render(
             self.request,
@@ -231,7 +285,11 @@ def _context(request: HttpRequest, review: Review) -> dict[str, object]:
     soon = decision is not None and clock.now() - decision.at < HASTE
     query = urlencode({"seen": review.stamp})
     address = reverse("approvals:review", args=[review.detail.request.pk])
+    whole = review.unmasked
     return {
+        "calls": picked.calls(review.detail, unmasked=whole),
+        "outcomes": picked.outcomes(review.detail, unmasked=whole),
+        "proposals": picked.proposals(review.detail, unmasked=whole),
         "review": review,
         "detail": review.detail,
         "live_url": f"{address}?{query}",

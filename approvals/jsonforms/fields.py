@@ -106,6 +106,8 @@ class Field:
     @property
     def cases(self) -> list[tuple[Option, Field, bool]]:
         """Of a variant: each alternative, its fields, and whether it is chosen."""
+        if self.kind != "variant":
+            return []
         return [
             (option, child, option.key in self.chosen)
             for option, child in zip(self.options, self.children, strict=True)
@@ -125,6 +127,20 @@ class Field:
         return not self.text.strip() or (self.suggested and self.untouched)
 
     @property
+    def touched(self) -> bool:
+        """Something here was entered or changed since the form was shown first."""
+        if self.children and self.kind != "variant":
+            return any(child.touched for child in self.children)
+        if self.kind in ("choice", "several", "variant"):
+            before = () if self.initial is ABSENT else self.keys_of(self.initial)
+            return self.chosen != before or any(
+                child.touched for _, child, chosen in self.cases if chosen
+            )
+        if self.kind == "const" or self.kind == "array":
+            return False
+        return not self.untouched if self.initial is not ABSENT else bool(self.text.strip())
+
+    @property
     def untouched(self) -> bool:
         """The control stands as it was shown first."""
         return self.initial is not ABSENT and leaves.same(self.kind, self.text, self.initial)
@@ -132,6 +148,12 @@ class Field:
     def keys_of(self, value: object) -> tuple[str, ...]:
         """The keys of the options that `value` stands for."""
         held = value if self.kind == "several" and isinstance(value, list) else [value]
+        if self.kind == "variant":
+            return tuple(
+                option.key
+                for option, child in zip(self.options, self.children, strict=True)
+                if child.initial is not ABSENT
+            )
         return tuple(each.key for each in self.options for one in held if _equal(each.value, one))
 
 

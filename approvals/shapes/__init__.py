@@ -78,6 +78,8 @@ __all__ = [
     "expired",
     "fingerprint",
     "give",
+    "picks_of",
+    "speaks",
     "usable_tool",
     "why_not",
     "write",
@@ -357,6 +359,11 @@ def answer(given: Given, *, comment: str, by: str) -> object:
     )
 
 
+def speaks(asked: Asked, verdict: str) -> bool:
+    """Whether the policy gives this verdict a meaning, so that nothing else needs to be chosen."""
+    return asked.shape != Shape.PLAIN and _mapped(asked, verdict) is not NOTHING
+
+
 def expired(asked: Asked, *, by: str) -> object:
     """What the node receives when nobody decided in time; NOTHING if it can receive nothing."""
     if asked.shape == Shape.OURS:
@@ -387,12 +394,29 @@ KEYS_OF_ANSWERS: Mapping[Verdict, str] = MappingProxyType(
 """A verdict's name in a policy's `answers`."""
 
 
+def picks_of(
+    shape: str,
+    found: tuple[Action, ...],
+    verdict: str,
+    *,
+    value: object,
+    args: Mapping[str, object] | None,
+) -> dict[str, Pick]:
+    """The picks for these actions that a vote was kept with; empty where the verdict said all."""
+    if not found or (value is None and args is None):
+        return {}
+    try:
+        return KINDS[Shape(shape)].read(found, verdict, value, args)
+    except base.BadReply:
+        return {}
+
+
 def changed(given: Given) -> object:
     """The payload, with the arguments as changed."""
     args = [pick.args for _, pick in given.picks]
     return KINDS[Shape(given.asked.shape)].changed(given.asked.payload, args)
 
 
-def write(asked: Asked, picks: Mapping[str, Pick]) -> object:
-    """Picks for all actions as the value of a reply."""
-    return KINDS[Shape(asked.shape)].write(actions(asked), picks)
+def write(shape: str, found: tuple[Action, ...], picks: Mapping[str, Pick]) -> object:
+    """Picks for all these actions as the value of a reply."""
+    return KINDS[Shape(shape)].write(found, picks)

@@ -464,16 +464,30 @@ def test_a_client_cannot_say_who_decides_or_where_the_run_goes(as_ben, asked, ev
     assert decision.answer.keys() == {"decision", "value", "comment", "digest", "by"}
 
 
-def test_a_question_that_has_no_yes_or_no_has_no_buttons(as_ben, asked):
+def test_a_question_that_nobody_can_answer_has_no_buttons(as_ben, asked):
+    request = asked(
+        {
+            "action_requests": [{"name": "send_email", "args": {"to": "a"}, "description": "d"}],
+            "review_configs": [],
+        }
+    )
+    response = as_ben.get(page_of(request))
+    assert "not a sound one" in text_of(response)
+    assert 'name="verdict"' not in html_of(response)
+    assert 'name="choice"' not in html_of(response)
+
+
+def test_only_what_the_agent_allows_has_a_button(as_ben, asked):
     request = asked(
         {
             "action_requests": [{"name": "send_email", "args": {"to": "a"}, "description": "d"}],
             "review_configs": [{"action_name": "send_email", "allowed_decisions": ["approve"]}],
         }
     )
-    response = as_ben.get(page_of(request))
-    assert "approve and reject have no meaning for it" in text_of(response)
-    assert 'name="verdict"' not in html_of(response)
+    html = html_of(as_ben.get(page_of(request)))
+    assert 'value="approved"' in html
+    assert 'value="rejected"' not in html
+    assert 'value="respond"' not in html
 
 
 # --- proving who one is ---------------------------------------------------------------------------
