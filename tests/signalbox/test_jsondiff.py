@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+
+from django.template.loader import render_to_string
+
 from signalbox import jsondiff
 from signalbox.jsondiff import compare
 
@@ -60,6 +64,51 @@ def test_many_changes_are_capped_and_counted() -> None:
     found = compare({}, {str(number): number for number in range(350)})
     assert len(found.rows) == jsondiff.MOST_ROWS
     assert found.hidden == 150
+
+
+def test_only_rows_that_are_shown_are_drawn(monkeypatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(jsondiff, "visible", lambda text: drawn.append(text) or text)
+    found = compare(list(range(20_000)), list(range(20_000, 0, -1)))
+    assert (found.hidden, found.unchanged) == (20_000 - jsondiff.MOST_ROWS - 1, 1)
+    assert len(drawn) == 3 * jsondiff.MOST_ROWS  # a path and two values each
+
+
+def test_what_is_too_big_is_not_compared_and_says_so() -> None:
+    found = compare(["x" * jsondiff.LARGEST], ["y"])
+    assert (found.rows, found.hidden, found.unchanged) == ([], 0, 0)
+    assert found.too_big > jsondiff.LARGEST
+    page = render_to_string("components/_diff.html", {"difference": found})
+    assert "3.8 MB of JSON: too much to compare on a page." in page
+    assert "No difference" not in page
+
+
+def test_the_work_of_aligning_is_bounded(monkeypatch) -> None:
+    """Texts and lists that are alike in many small parts take the product of their lengths."""
+    compared: list[int] = []
+    real = difflib.SequenceMatcher
+
+    def matcher(junk: None, old: list[str], new: list[str], **more: bool) -> object:
+        compared.append(len(old) * len(new))
+        return real(junk, old, new, **more)
+
+    monkeypatch.setattr(jsondiff, "MOST_PAIRS", 1_000)
+    monkeypatch.setattr(difflib, "SequenceMatcher", matcher)
+    texts = (
+        {str(n): f"{n} " + "a b " * 5 for n in range(30)},
+        {str(n): f"{n} x " + "b a " * 5 for n in range(30)},
+    )
+    lists = [[n, *range(20)] for n in range(30)], [[*range(20, 0, -1), n] for n in range(30)]
+    for before, after in (texts, lists):
+        compared.clear()
+        assert compare(before, after).rows
+        assert 0 < sum(compared) <= 1_000
+
+
+def test_what_two_long_texts_begin_and_end_with_costs_nothing(monkeypatch) -> None:
+    monkeypatch.setattr(jsondiff, "MOST_PAIRS", 1)
+    [(_, _, value)] = rows("a " * 900 + "late" + " b" * 90, "a " * 900 + "soon" + " b" * 90)
+    assert "<del>late</del><ins>soon</ins>" in value
 
 
 def test_a_whole_value_can_change() -> None:
