@@ -22,6 +22,16 @@ from runs.models import Lease, Run
 KEY_LIMIT = 255
 
 
+def read(text: str) -> object:
+    """The input that somebody wrote as JSON. Raises BadInput if nothing can be read from it."""
+    try:
+        return json.loads(text)
+    except RecursionError as exc:
+        raise errors.BadInput("This is nested too deep to be read.") from exc
+    except ValueError as exc:
+        raise errors.BadInput(f"This is not JSON: {exc}.") from exc
+
+
 def start(agent: str, given: object, *, actor: Actor, key: str | None = None) -> Run:
     """Accept a run and return it; with a known `key`, return the run that it started first.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
 from django import forms
 
 from accounts.models import User
-from runs import registry
+from runs import admission, errors, registry
 from runs.models import Run
 from runs.queries import Filters
 from runs.status import OVERLAYS, STATES
@@ -111,11 +110,10 @@ class StartForm(forms.Form):
     """Names this form, so that sending it twice starts one run."""
 
     def clean_given(self) -> object:
-        text = self.cleaned_data["given"]
         try:
-            return json.loads(text)
-        except ValueError as exc:
-            raise forms.ValidationError(f"This is not JSON: {exc}.") from exc
+            return admission.read(self.cleaned_data["given"])
+        except errors.BadInput as exc:
+            raise forms.ValidationError(str(exc)) from exc
 
 
 class ReasonForm(forms.Form):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -160,7 +161,9 @@ def _start(request: HttpRequest, form: StartForm, agent: Declaration) -> Run:
     sent = form.cleaned_data
     key = sent["key"]
     if not key and sent["token"]:
-        key = f"form:{sent['token']}:{canonical.fingerprint(sent['given'])[:16]}"
+        with suppress(canonical.NotCanonical):  # then admission refuses it, and says why
+            mark = canonical.fingerprint(sent["given"])[:16]
+            key = f"form:{sent['token']}:{mark}"
     return admission.start(agent.name, sent["given"], actor=Actor.of(request), key=key or None)
 
 

@@ -1,4 +1,6 @@
-"""Two rules for every request: somebody is signed in, and errors of the domain become answers."""
+"""Three rules for every request: its address can be looked up, somebody is signed in, and errors of
+the domain become answers.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +48,18 @@ def _page_of(request: HttpRequest) -> str:
         return "/"
     parts = urlsplit(seen)
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+class NoNul:
+    """An address with a NUL names nothing: the database cannot even be asked for it."""
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return errors.answer(request, 400, "The address contains a NUL character.")
+        return self.get_response(request)
 
 
 class DomainErrors:

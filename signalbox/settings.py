@@ -67,6 +67,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.TimeZone",
+    "signalbox.middleware.NoNul",
     "signalbox.middleware.DomainErrors",
 ]
 

@@ -221,6 +221,11 @@ def test_sending_the_form_twice_starts_one_run(client, ada) -> None:
         ({"given": '{"order_id": 7}'}, "order_id must be text; write it in quotes"),
         ({"given": '{"order_id": "7"}', "key": "k" * 300}, "255"),
         ({"given": ""}, "required"),
+        pytest.param({"given": "[" * 100_000}, "nested too deep", id="too deep to be read"),
+        pytest.param(
+            {"given": '{"a":' * 500 + "1" + "}" * 500}, "100 levels", id="too deep to be kept"
+        ),
+        pytest.param({"given": "1" * 5_000}, "This is not JSON", id="too long a number"),
     ],
 )
 def test_what_cannot_be_used_is_said_beside_it_and_kept(client, ada, sent, said) -> None:

@@ -216,3 +216,31 @@ def test_a_status_without_a_page_of_its_own_gets_the_general_one(client, ben) ->
     response = client.get("/teapot/")
     assert response.status_code == 418
     assert "short and stout" in response.text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/runs/?agent=%00",
+        "/ledger/?agent=a%00b",
+        "/ledger/?q=%00&tool=x",
+        "/runs/{}/?before=%00",
+        "/runs/{}/checkpoints/%00/",
+        "/accounts/login/?next=%00",
+        "/no%00where/",
+    ],
+)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_address_with_a_nul_is_a_bad_request_before_anybody_looks_it_up(
+    client, db, address, method
+) -> None:
+    client.force_login(person("Rut"))
+    response = getattr(client, method)(address.format(SAMPLES["uuid"]))
+    assert response.status_code == 400
+    assert "The address contains a NUL character." in response.text
+    assert "<nav" in response.text
+
+
+def test_a_percent_sign_before_two_noughts_is_no_nul(client, db) -> None:
+    client.force_login(person("Rut"))
+    assert client.get("/runs/?q=100%2500").status_code == 200

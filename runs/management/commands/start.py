@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -24,9 +23,9 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:
-            given = json.loads(options["input"])
-        except json.JSONDecodeError as exc:
-            raise CommandError(f"--input is not JSON: {exc}.", returncode=2) from exc
+            given = admission.read(options["input"])
+        except errors.BadInput as exc:
+            raise CommandError(f"--input: {exc}", returncode=2) from exc
         try:
             run = admission.start(
                 options["agent"], given, actor=Actor.command("start"), key=options["key"]
