@@ -33,6 +33,7 @@ class Right:
 
 RIGHTS = (
     Right("runs.view_run", "see runs", ALL),
+    Right("runs.view_every_run", "see runs of others", (OPERATOR, AUDITOR, ADMIN)),
     Right("runs.start_run", "start a run", (OPERATOR, ADMIN)),
     Right("runs.cancel_run", "cancel a run", (OPERATOR, ADMIN)),
     Right("runs.retry_run", "retry a run", (OPERATOR, ADMIN)),

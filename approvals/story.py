@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from accounts.models import User
@@ -98,6 +98,9 @@ class Story:
             )
             for request in found.order_by("-deadline")[: MOST * 5]
         }
+
+    def mine(self, user: User) -> QuerySet[Request, UUID]:
+        return queries.visible_to(user).values_list("run_id", flat=True)
 
     def troubled(self) -> None:
         return None

@@ -35,8 +35,8 @@ MOST_LIFTED = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 def settle(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Say by hand how an effect in doubt ended."""
-    web.reader(request, settling.PERMISSION)
-    detail = queries.effect(uid)
+    user = web.reader(request, settling.PERMISSION)
+    detail = queries.effect(uid, user)
     if request.method != "POST":
         kept = proof.kept(request)
         form = SettleForm(effect=detail.effect, initial=kept or {})
@@ -57,15 +57,15 @@ def settle(request: HttpRequest, uid: UUID) -> HttpResponse:
         return proof.ask(request, {name: sent[name] for name in ("reason", "reference")})
     except errors.LedgerError as refusal:
         form.add_error(None, str(refusal))
-        return _settle_page(request, queries.effect(uid), form, code=refusal.http_status)
+        return _settle_page(request, queries.effect(uid, user), form, code=refusal.http_status)
     proof.forget(request)
     messages.success(request, DONE[sent["verdict"]])
     return HttpResponseRedirect(reverse("ledger:effect", args=[uid]))
 
 
 DONE = {
-    "happened": "Settled: it happened. The run goes on with the reference you gave.",
-    "did_not_happen": "Settled: it did not happen. The run may make one more attempt.",
+    "happened": "Settled: done. The run goes on with the reference you gave.",
+    "did_not_happen": "Settled: not done. The run may make one more attempt.",
 }
 
 

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    Func,
+    JSONField,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+)
+from django.db.models.lookups import IContains
 
+from accounts.models import User
 from audit.models import ClockTimestamp
 from ledger import errors, status
 from ledger.models import Effect, EffectAttempt, Incident, Look
+from runs import visible
 from runs.models import Lease
 from runs.status import State
+
+NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +45,11 @@ class Filters:
     run_id: UUID | None = None
     settled_by_hand: bool = False
     text: str = ""
-    """Part of the provider's reference or of the tool's name; or an id, or a key, exactly."""
+    """Part of the provider's reference, of the tool's name or of the run's title; or one of the
+    arguments, an id or a key, exactly."""
+    in_arguments: bool = False
+    """`text` may be part of an argument too. Only for who may see hidden values: with parts, what
+    is hidden could be guessed letter by letter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +88,20 @@ class Detail:
 
 def effects(
     filters: Filters,
+    user: User,
     *,
     after: Place | None = None,
     before: Place | None = None,
     limit: int = 50,
 ) -> Sequence[Effect]:
-    """Up to `limit` effects, last changed first, each with its run and `calling` (a call is open).
+    """Up to `limit` effects that `user` may see, last changed first, each with its run and
+    `calling` (a call is open).
 
     `after` is the last row of the page before, `before` the first row of the page after.
     """
     open_calls = EffectAttempt.objects.filter(effect=OuterRef("pk"), outcome=status.Outcome.OPEN)
     found = (
-        Effect.objects.filter(_where(filters))
+        Effect.objects.filter(_where(filters), visible.within(user, "run"))
         .select_related("run")
         .annotate(calling=Exists(open_calls))
     )
@@ -93,10 +118,13 @@ def effects(
     return list(found.order_by("-updated_at", "-uid")[:limit])
 
 
-def effect(uid: UUID) -> Detail:
-    """One effect, its calls, look-ups and incidents, oldest first. Raises NoSuchEffect."""
+def effect(uid: UUID, user: User) -> Detail:
+    """One effect, its calls, look-ups and incidents, oldest first.
+
+    Raises NoSuchEffect, also for one of a run that this person may not see.
+    """
     found = (
-        Effect.objects.filter(uid=uid)
+        Effect.objects.filter(visible.within(user, "run"), uid=uid)
         .select_related("run")
         .prefetch_related(
             Prefetch("calls", EffectAttempt.objects.order_by("number")),
@@ -119,16 +147,11 @@ def effect(uid: UUID) -> Detail:
     )
 
 
-def counts(filters: Filters | None = None) -> dict[str, int]:
-    """How many effects there are in each state; states without any count 0."""
-    found = Effect.objects.filter(_where(filters or Filters()))
+def counts(user: User, filters: Filters | None = None) -> dict[str, int]:
+    """How many effects that `user` may see there are in each state; states without any count 0."""
+    found = Effect.objects.filter(_where(filters or Filters()), visible.within(user, "run"))
     counted = dict(found.values_list("status").annotate(Count("pk")))
     return {state: counted.get(state, 0) for state in status.Status.values}
-
-
-def in_doubt() -> int:
-    """How many effects are in doubt."""
-    return Effect.objects.filter(status=status.Status.IN_DOUBT).count()
 
 
 def incidents(*, limit: int = 50, kinds: Collection[str] = ()) -> QuerySet[Incident]:
@@ -159,14 +182,50 @@ def _where(filters: Filters) -> Q:
         where &= ~Q(settled_by="")
     text = filters.text.strip().replace("\x00", "")
     if text:
-        where &= _matching(text)
+        where &= _matching(text, in_arguments=filters.in_arguments)
     return where
 
 
-def _matching(text: str) -> Q:
-    named = Q(provider_ref__icontains=text) | Q(tool__icontains=text) | Q(idempotency_key=text)
+class _HasValue(Func):
+    """Whether some value in a JSON document, however deep, is this text or this number."""
+
+    template = "jsonb_path_exists(%(expressions)s)"
+    arg_joiner = ", '$.** ? (@ == $text || @ == $number)', "
+    output_field = BooleanField()
+
+
+class _Values(Func):
+    """All texts and numbers of a JSON document, as one text."""
+
+    template = (
+        "jsonb_path_query_array(%(expressions)s,"
+        """ '$.** ? (@.type() == "string" || @.type() == "number")')::text"""
+    )
+    output_field = TextField()
+
+
+def _matching(text: str, *, in_arguments: bool) -> Q:
+    named = (
+        Q(provider_ref__icontains=text)
+        | Q(tool__icontains=text)
+        | Q(idempotency_key=text)
+        | Q(run__title__icontains=text)
+    )
+    if in_arguments:
+        named |= Q(IContains(_Values("args"), text))
+    else:
+        sought = {"text": text, "number": _number(text)}
+        named |= Q(_HasValue("args", Value(sought, JSONField())))
     try:
         identity = UUID(text)
     except ValueError:
         return named
     return named | Q(uid=identity) | Q(run_id=identity)
+
+
+def _number(text: str) -> int | float | None:
+    """The number that `text` writes, if it is one."""
+    try:
+        return json.loads(text) if NUMBER.fullmatch(text) else None
+    except ValueError:
+        return None

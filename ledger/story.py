@@ -19,6 +19,8 @@ from runs.story import Event, Fact, Item, Notice, Remark, Tab, phrase
 
 MOST = 200
 """Rows of a tab, and of each kind of event."""
+MOST_CALLS = 5
+"""Calls under way that are named before somebody acts."""
 
 
 class Story:
@@ -36,8 +38,7 @@ class Story:
         return Effect.objects.filter(run_id=run_id).count()
 
     def items(self, run_id: UUID, user: User) -> list[Item]:
-        calls = EffectAttempt.objects.filter(effect__run_id=run_id, outcome=status.Outcome.OPEN)
-        calling = set(calls.values_list("effect_id", flat=True))
+        calling = set(_open_calls(run_id).values_list("effect_id", flat=True))
         found = Effect.objects.filter(run_id=run_id).order_by("-created_at")
         return [_item(effect, calling=effect.pk in calling) for effect in found[:MOST]]
 
@@ -80,6 +81,7 @@ class Story:
         )
         doubtful = counted["in_doubt"]
         return [
+            *map(_under_way, _open_calls(run_id)[:MOST_CALLS]),
             Fact(label="Effects done", value=str(counted["done"])),
             Fact(
                 label="Effects in doubt",
@@ -100,8 +102,27 @@ class Story:
         )
         return {each["run_id"]: _remark(each["count"], each["tool"]) for each in counted}
 
+    def mine(self, user: User) -> None:
+        return None
+
     def troubled(self) -> QuerySet[Effect, UUID]:
         return Effect.objects.filter(status=Status.IN_DOUBT).values_list("run_id", flat=True)
+
+
+def _open_calls(run_id: UUID) -> QuerySet[EffectAttempt]:
+    return EffectAttempt.objects.filter(
+        effect__run_id=run_id, outcome=status.Outcome.OPEN
+    ).order_by("started_at")
+
+
+def _under_way(call: EffectAttempt) -> Fact:
+    return Fact(
+        label="Call under way",
+        value=call.effect.tool,
+        state=CALLING,
+        url=_url(call.effect),
+        note=phrase("started ", call.started_at, ", no answer yet: it may still happen"),
+    )
 
 
 def _item(effect: Effect, *, calling: bool) -> Item:
@@ -133,13 +154,14 @@ def _called(call: EffectAttempt) -> Event:
 
 def _settled(effect: Effect) -> Event:
     state = STATES[effect.status]
+    said = "done" if effect.status in DONE else state.label.lower()
     by_hand = State(
         value="settled", label="Settled", tone=state.tone, icon="hand", sentence=state.sentence
     )
     return Event(
         at=effect.settled_at or effect.updated_at,
         state=by_hand,
-        text=f"{effect.tool}: {state.label.lower()}, says {effect.settled_by}",
+        text=f"{effect.tool}: {said}, says {effect.settled_by}",
         note=phrase(effect.settle_reason),
         url=_url(effect),
         mark=True,

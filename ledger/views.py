@@ -61,19 +61,21 @@ class Row:
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """Effects, last changed first, with everything that the address asks for."""
-    web.reader(request, SEE)
+    user = web.reader(request, SEE)
     form = FilterForm(request.GET)
     filters = form.filters() if form.is_valid() else None
-    rows, newer, older = _page(request, filters) if filters else ([], "", "")
+    if filters and user.has_perm(web.REVEAL):
+        filters = replace(filters, in_arguments=True)
+    rows, newer, older = _page(request, user, filters) if filters else ([], "", "")
     as_of = _place(request.GET.get("as_of", "")) or (Place.of(rows[0]) if rows else None)
     context = {
         "form": form,
         "filtered": any(request.GET.get(name) for name in form.fields),
         "rows": [_row(effect) for effect in rows],
-        "chips": _chips(request.GET, filters or Filters()),
+        "chips": _chips(request.GET, user, filters or Filters()),
         "newer": newer,
         "older": older,
-        "fresh": _changed_since(filters, as_of) if filters and as_of else 0,
+        "fresh": _changed_since(filters, user, as_of) if filters and as_of else 0,
         "most_fresh": MOST_NEW,
         "fresh_url": _here(request.GET),
         "live_url": request.path + _here(request.GET, as_of=_written(as_of)),
@@ -83,10 +85,10 @@ def index(request: HttpRequest) -> HttpResponse:
     return web.answer(request, "ledger/list.html", "counts", context)
 
 
-def _page(request: HttpRequest, filters: Filters) -> tuple[list[Effect], str, str]:
+def _page(request: HttpRequest, user: User, filters: Filters) -> tuple[list[Effect], str, str]:
     """(effects, address of the newer page, of the older page); empty where there is none."""
     after, before = (_place(request.GET.get(name, "")) for name in ("after", "before"))
-    found = list(queries.effects(filters, after=after, before=before, limit=SIZE + 1))
+    found = list(queries.effects(filters, user, after=after, before=before, limit=SIZE + 1))
     more = len(found) > SIZE
     if before is not None:
         rows, newer, older = found[-SIZE:], more, True
@@ -102,11 +104,13 @@ def _page(request: HttpRequest, filters: Filters) -> tuple[list[Effect], str, st
     )
 
 
-def _chips(query: QueryDict, filters: Filters) -> list[Chip]:
-    counts = queries.counts(replace(filters, status="", settled_by_hand=False))
+def _chips(query: QueryDict, user: User, filters: Filters) -> list[Chip]:
+    counts = queries.counts(user, replace(filters, status="", settled_by_hand=False))
     return [
         Chip(
-            state=status.STATES[each],
+            state=status.STATES[each]
+            if counts[each]
+            else replace(status.STATES[each], tone="neutral"),
             count=counts[each],
             url=_here(query, status=None if query.get("status") == each else each),
             on=query.get("status") == each,
@@ -116,8 +120,8 @@ def _chips(query: QueryDict, filters: Filters) -> list[Chip]:
     ]
 
 
-def _changed_since(filters: Filters, place: Place) -> int:
-    return len(queries.effects(filters, before=place, limit=MOST_NEW))
+def _changed_since(filters: Filters, user: User, place: Place) -> int:
+    return len(queries.effects(filters, user, before=place, limit=MOST_NEW))
 
 
 def _row(effect: Effect) -> Row:
@@ -169,7 +173,7 @@ class Logged:
 def effect(request: HttpRequest, uid: UUID) -> HttpResponse:
     """One effect: what was sent, what came back, what it rests on, and who did what to it."""
     user = web.reader(request, SEE)
-    detail = queries.effect(uid)
+    detail = queries.effect(uid, user)
     revealed = web.reveals(request, detail.effect.run_id, f"effect {uid}")
     args, result, responses = (
         _shown(value, revealed=revealed)

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Min, QuerySet
 
+from accounts.models import User
 from audit import queries as audit
 from audit.models import ClockTimestamp
-from runs import sweeper, workers
+from runs import sweeper, visible, workers
 from runs.models import Lease, Pulse, Run, Worker
 from runs.status import State
 
@@ -100,10 +101,10 @@ class Held:
     left: timedelta
 
 
-def held() -> list[Held]:
-    """Live leases, the next to end first."""
+def held(user: User) -> list[Held]:
+    """Live leases of runs that this person may see, the next to end first."""
     found = (
-        Lease.objects.filter(expires_at__gt=ClockTimestamp())
+        Lease.objects.filter(visible.within(user, "run"), expires_at__gt=ClockTimestamp())
         .annotate(now=ClockTimestamp())
         .select_related("run")
         .order_by("expires_at")

@@ -82,6 +82,7 @@ class Run(models.Model):
             ("retry_run", "Can retry a run now"),
             ("force_resume_run", "Can force a stuck or parked run to resume"),
             ("ask_again_run", "Can have a question asked again"),
+            ("view_every_run", "Can see runs of others"),
             ("view_payload", "Can see unmasked payloads"),
             ("emergency_stop", "Can set and lift emergency stops"),
         )

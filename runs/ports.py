@@ -124,6 +124,10 @@ class Story(Protocol):
     def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
         """One line about each of several runs, where there is something to say."""
 
+    def mine(self, user: User) -> QuerySet[Model, UUID] | None:
+        """The ids of runs that this person may see for what this layer has to do with them, as a
+        query; None: of none."""
+
     def troubled(self) -> QuerySet[Model, UUID] | None:
         """The ids of runs that an operator must look at, as a query; None: there are never any."""
 

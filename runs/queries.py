@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Least
 
 from accounts.models import User
 from audit.models import ClockTimestamp
-from runs import chain, errors, fleet, ports, standing
+from runs import chain, errors, fleet, ports, standing, visible
 from runs.models import Attempt, Run
 from runs.standing import Seen, Standing
 from runs.status import LIVE, Status
@@ -72,7 +72,7 @@ def page(  # noqa: PLR0913 (where to start is one of three)
     limit: int = PAGE,
 ) -> Page:
     """The newest runs, or those older than `after`, newer than `before`, not newer than `upto`."""
-    found = matching(filters).select_related("lease", "started_by")
+    found = matching(filters, user).select_related("lease", "started_by")
     if upto is not None:
         found = found.filter(_older(upto, itself=True))
     if before is not None:
@@ -92,9 +92,9 @@ def page(  # noqa: PLR0913 (where to start is one of three)
     )
 
 
-def count_newer(filters: Filters, than: UUID) -> int:
+def count_newer(filters: Filters, than: UUID, user: User) -> int:
     """How many matching runs are newer than run `than`, up to MOST_NEW."""
-    return matching(filters).filter(_newer(than))[:MOST_NEW].count()
+    return matching(filters, user).filter(_newer(than))[:MOST_NEW].count()
 
 
 def rows(runs: Sequence[Run], user: User) -> list[Row]:
@@ -128,8 +128,8 @@ def rows(runs: Sequence[Run], user: User) -> list[Row]:
 
 
 def one(run_id: UUID, user: User) -> Row:
-    """Raises NoSuchRun."""
-    run = Run.objects.select_related("lease", "started_by").filter(pk=run_id).first()
+    """Raises NoSuchRun, also for a run that this person may not see."""
+    run = visible.to(user).select_related("lease", "started_by").filter(pk=run_id).first()
     if run is None:
         raise errors.NoSuchRun
     return rows([run], user)[0]
@@ -157,7 +157,8 @@ def _remarks(ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
 # --- filters -------------------------------------------------------------------------------------
 
 
-def matching(filters: Filters) -> QuerySet[Run]:
+def matching(filters: Filters, user: User) -> QuerySet[Run]:
+    """Of the runs that this person may see."""
     where = Q()
     if filters.status == "stuck":
         where &= standing.stuck()
@@ -175,7 +176,7 @@ def matching(filters: Filters) -> QuerySet[Run]:
         where &= Q(created_at__gte=ClockTimestamp() - filters.since)
     if filters.q:
         where &= _search(filters.q)
-    return Run.objects.filter(where)
+    return visible.to(user).filter(where)
 
 
 def attention() -> Q:
@@ -244,15 +245,19 @@ class Counts:
     """Started within RECENTLY."""
 
 
-def counts() -> Counts:
-    """Two queries; both look at runs that have not ended and at recent ones only."""
+def counts(user: User) -> Counts:
+    """Of what this person may see. Two queries; both look at live and at recent runs only."""
     recently = Q(status=Status.FAILED, created_at__gte=ClockTimestamp() - RECENTLY)
-    found = Run.objects.filter(Q(status__in=LIVE) | recently).aggregate(
-        **{name: Count("pk", filter=Q(status=name)) for name in LIVE},
-        failed=Count("pk", filter=Q(status=Status.FAILED)),
-        stuck=Count("pk", filter=standing.stuck()),
+    found = (
+        visible.to(user)
+        .filter(Q(status__in=LIVE) | recently)
+        .aggregate(
+            **{name: Count("pk", filter=Q(status=name)) for name in LIVE},
+            failed=Count("pk", filter=Q(status=Status.FAILED)),
+            stuck=Count("pk", filter=standing.stuck()),
+        )
     )
-    return Counts(attention=matching(Filters(attention=True)).count(), **found)
+    return Counts(attention=matching(Filters(attention=True), user).count(), **found)
 
 
 # --- what rows need besides the run ---------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -14,8 +14,9 @@ from django.urls import reverse
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
 
 from accounts.actors import Actor
+from accounts.models import User
 from audit import canonical
-from runs import admission, errors, examples, fleet, queries, registry, standing, web
+from runs import admission, errors, examples, fleet, queries, registry, standing, visible, web
 from runs.forms import FilterForm, StartForm
 from runs.models import Run
 from runs.queries import Filters
@@ -64,10 +65,10 @@ def index(request: HttpRequest) -> HttpResponse:
         "form": form,
         "filtered": any(request.GET.get(name) for name in form.fields),
         "rows": page.rows,
-        "chips": _chips(request.GET),
+        "chips": _chips(request.GET, user),
         "newer": _here(request.GET, before=page.newer) if page.newer else "",
         "older": _here(request.GET, after=page.older) if page.older else "",
-        "fresh": queries.count_newer(filters, shown_from) if shown_from and upto else 0,
+        "fresh": queries.count_newer(filters, shown_from, user) if shown_from and upto else 0,
         "most_fresh": queries.MOST_NEW,
         "fresh_url": _here(request.GET),
         "live_url": request.path + _here(request.GET, ("after", "before"), upto=shown_from),
@@ -77,8 +78,8 @@ def index(request: HttpRequest) -> HttpResponse:
     return web.answer(request, "runs/list.html", "listing", context)
 
 
-def _chips(query: QueryDict) -> list[Chip]:
-    counts = queries.counts()
+def _chips(query: QueryDict, user: User) -> list[Chip]:
+    counts = queries.counts(user)
     under_way = (
         (Status.WAITING, counts.waiting),
         (Status.RUNNING, counts.running),
@@ -106,6 +107,8 @@ def _chip(  # noqa: PLR0913 (one row of the table of chips)
     label = f"{count} {word}{' in 24 h' if since else ''}"
     if state is ATTENTION and count == 1:
         label = "1 needs attention"
+    if not count:
+        state = replace(state, tone="neutral")
     return Chip(state=state, label=label, url=_here(query, **changes), on=on)
 
 
@@ -163,7 +166,7 @@ def _start(request: HttpRequest, form: StartForm, agent: Declaration) -> Run:
     if not key and sent["token"]:
         with suppress(canonical.NotCanonical):  # then admission refuses it, and says why
             mark = canonical.fingerprint(sent["given"])[:16]
-            key = f"form:{sent['token']}:{mark}"
+            key = f"{admission.OF_A_FORM}{sent['token']}:{mark}"
     return admission.start(agent.name, sent["given"], actor=Actor.of(request), key=key or None)
 
 
@@ -186,12 +189,14 @@ def _example(agent: Declaration) -> str:
 def workers(request: HttpRequest) -> HttpResponse:
     """Who drives, what waits for them, and what stands still."""
     user = web.reader(request)
-    still = Run.objects.select_related("lease", "started_by").filter(
-        standing.stuck() | standing.stalled()
+    still = (
+        visible.to(user)
+        .select_related("lease", "started_by")
+        .filter(standing.stuck() | standing.stalled())
     )
     context = {
         "crews": fleet.crews(),
-        "held": fleet.held(),
+        "held": fleet.held(user),
         "still": queries.rows(list(still.order_by("created_at")[: queries.PAGE]), user),
         "queue": fleet.queue(),
         "signs": [fleet.sweeper_sign(), fleet.sealer_sign()],

@@ -16,9 +16,9 @@ from accounts.models import User
 from approvals import queries as approvals
 from approvals.models import Request
 from approvals.status import Status as RequestStatus
-from ledger.models import Effect
+from ledger import queries as ledger
 from ledger.status import Status as EffectStatus
-from runs import fleet, queries, standing
+from runs import fleet, queries, standing, visible
 from runs.fleet import Queue, Sign
 from runs.models import Run
 from runs.queries import Row
@@ -83,7 +83,7 @@ def read(user: User) -> Overview:
     if user.has_perm("runs.view_run"):
         _add_runs(page, user)
     if user.has_perm("ledger.view_effect"):
-        doubtful = Effect.objects.filter(status=EffectStatus.IN_DOUBT).count()
+        doubtful = ledger.counts(user)[EffectStatus.IN_DOUBT]
         url = f"{reverse('ledger:list')}?status={EffectStatus.IN_DOUBT.value}"
         number = Number(label="Effects in doubt", count=doubtful, url=url, tone="warn")
         # The order of the questions: who is needed, what is wrong, what goes on.
@@ -106,7 +106,7 @@ def _add_approvals(page: Overview, user: User) -> None:
 
 
 def _add_runs(page: Overview, user: User) -> None:
-    counts = queries.counts()
+    counts = queries.counts(user)
     listed = reverse("runs:list")
     page.numbers += [
         Number(label="Stuck", count=counts.stuck, url=f"{listed}?status=stuck", tone="warn"),
@@ -122,7 +122,7 @@ def _add_runs(page: Overview, user: User) -> None:
         default=Value(2),
         output_field=IntegerField(),
     )
-    troubled = Run.objects.filter(queries.attention()).select_related("lease", "started_by")
+    troubled = visible.to(user).filter(queries.attention()).select_related("lease", "started_by")
     page.troubled = queries.rows(list(troubled.order_by(first, "created_at")[:SHORT]), user)
     page.troubled_more = max(counts.attention - SHORT, 0)
     page.chart = outcomes.last_day(queries.clock())

@@ -13,6 +13,7 @@ from runs import fleet
 from runs.models import Pulse, Worker
 from runs.status import Status
 from tests.support import standing as make
+from tests.support.people import person
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +57,7 @@ def test_only_workers_that_live_and_take_runs_count() -> None:
 def test_live_leases_are_listed_with_the_time_left() -> None:
     make.stuck()
     run = make.running()
-    (held,) = fleet.held()
+    (held,) = fleet.held(person("Ada"))
     assert held.lease.run == run
     assert timedelta(seconds=20) < held.left < timedelta(seconds=26)
 

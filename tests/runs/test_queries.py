@@ -137,8 +137,8 @@ def test_a_list_that_refreshes_shows_no_run_that_came_later_but_counts_it(ada, n
     make.run("later", created_at=make.ago(seconds=1))
     page = queries.page(Filters(), user=ada, upto=nine[0].pk)
     assert [row.run.pk for row in page.rows] == [run.pk for run in nine]
-    assert queries.count_newer(Filters(), nine[0].pk) == 1
-    assert queries.count_newer(Filters(status="parked"), nine[0].pk) == 0
+    assert queries.count_newer(Filters(), nine[0].pk, ada) == 1
+    assert queries.count_newer(Filters(status="parked"), nine[0].pk, ada) == 0
 
 
 def test_an_unknown_cursor_shows_the_newest(ada, nine) -> None:
@@ -208,7 +208,7 @@ def test_a_queued_run_is_told_when_no_live_worker_knows_its_agent(ada) -> None:
     assert queries.one(run.pk, ada).standing.reason[0].text == "queued "
 
 
-def test_counts_tell_what_goes_on_and_what_failed_lately(db) -> None:
+def test_counts_tell_what_goes_on_and_what_failed_lately(ada) -> None:
     make.running()
     make.stuck()
     make.run()
@@ -217,12 +217,12 @@ def test_counts_tell_what_goes_on_and_what_failed_lately(db) -> None:
     make.run(status=Status.FAILED)
     make.run(status=Status.FAILED, created_at=make.ago(days=3))
     make.run(status=Status.SUCCEEDED)
-    assert queries.counts() == queries.Counts(
+    assert queries.counts(ada) == queries.Counts(
         attention=2, stuck=1, waiting=1, running=2, queued=1, parked=1, failed=1
     )
 
 
-def test_nothing_at_all_counts_as_nothing(db) -> None:
-    assert queries.counts() == queries.Counts(
+def test_nothing_at_all_counts_as_nothing(ada) -> None:
+    assert queries.counts(ada) == queries.Counts(
         attention=0, stuck=0, waiting=0, running=0, queued=0, parked=0, failed=0
     )
