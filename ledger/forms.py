@@ -41,7 +41,8 @@ class FilterForm(forms.Form):
         max_length=500,
         required=False,
         widget=forms.TextInput(
-            attrs={"type": "search", "placeholder": "Reference, tool, id or key"} | LIKE_CODE
+            attrs={"type": "search", "placeholder": "Order, title, reference, tool or id"}
+            | LIKE_CODE
         ),
     )
     status = forms.ChoiceField(label="Status", choices=_states, required=False)

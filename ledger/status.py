@@ -30,18 +30,18 @@ STATES: dict[str, State] = {
         ),
         State(
             value=Status.SENT,
-            label="Sent",
+            label="Done",
             tone="ok",
             icon="check",
-            sentence="The provider answered that it is done.",
+            sentence="It happened: the provider said so.",
             next=(Status.CONFIRMED,),
         ),
         State(
             value=Status.CONFIRMED,
-            label="Confirmed",
+            label="Done, confirmed",
             tone="ok",
             icon="check-double",
-            sentence="Done, and confirmed by a second source: a look-up or a person.",
+            sentence="It happened: a second source says so, which is a look-up or a person.",
         ),
         State(
             value=Status.FAILED,
@@ -88,7 +88,7 @@ class Outcome(models.TextChoices):
 OUTCOMES: dict[str, State] = {
     Outcome.OPEN: CALLING,
     Outcome.SUCCEEDED: State(
-        value="succeeded", label="Succeeded", tone="ok", icon="check", sentence="It happened."
+        value="succeeded", label="Done", tone="ok", icon="check", sentence="It happened."
     ),
     Outcome.REFUSED: State(
         value="refused",

@@ -20,6 +20,8 @@ from runs import dispatch, errors, examples, registry
 from runs.models import Lease, Run
 
 KEY_LIMIT = 255
+OF_A_FORM = "form:"
+"""How keys begin that a page made, so that sending a form twice starts one run."""
 
 
 def read(text: str) -> object:

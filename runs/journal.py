@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from runs import chain, ports, standing, timeline
+from runs.admission import OF_A_FORM
 from runs.chain import Checkpoint
 from runs.models import Attempt, Intervention, Run
 from runs.status import OUTCOMES, Outcome, State, Status
@@ -101,7 +102,8 @@ def read(run: Run, user: User, *, now: datetime, before: str = "") -> Journal:
 
 
 def _accepted(run: Run) -> Event:
-    note = f"as {run.idempotency_key}" if run.idempotency_key else ""
+    key = run.idempotency_key or ""
+    note = "" if key.startswith(OF_A_FORM) else f"with the key {key}" * bool(key)
     return Event(
         at=run.created_at, state=ACCEPTED, text=f"Started by {run.starter}", note=phrase(note)
     )

@@ -17,7 +17,19 @@ from accounts.models import User
 from audit import queries as log
 from audit.models import Entry
 from audit.verbs import VERBS, Verb
-from runs import chain, errors, journal, masking, offers, ports, queries, registry, standing, web
+from runs import (
+    chain,
+    errors,
+    fleet,
+    journal,
+    masking,
+    offers,
+    ports,
+    queries,
+    registry,
+    standing,
+    web,
+)
 from runs.models import Run
 from runs.queries import Row
 from runs.status import PARKS, Park, Status
@@ -141,10 +153,20 @@ def _still(row: Row, user: User) -> Notice:
     may = user.has_perm("runs.force_resume_run")
     return Notice(
         tone=state.tone,
-        text=phrase(state.sentence),
+        text=phrase(f"{state.sentence} {_who_takes_it(row.run)}"),
         url=reverse("runs:resume", args=[row.run.pk]) if may else "",
         action="Force resume…" if may else "",
     )
+
+
+def _who_takes_it(run: Run) -> str:
+    """What happens to a run that nobody drives."""
+    if run.agent not in fleet.offered():
+        known = "that knows this agent " if fleet.alive() else ""
+        return f"No worker {known}is alive, so nothing happens until one is started."
+    if not fleet.sweeper_sign().well:
+        return "The sweeper, which would hand it to another worker, does not run."
+    return "The sweeper hands it to another worker."
 
 
 # --- tabs -----------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ OVERLAYS: dict[str, State] = {
             label="Stuck",
             tone="warn",
             icon="triangle",
-            sentence="Running, but its lease has expired. The sweeper hands it to another worker.",
+            sentence="Running, but its lease has expired: its worker is gone, or hangs.",
         ),
         State(
             value="stalled",

@@ -92,6 +92,8 @@ class Fact:
     state: State | None = None
     """Worth a badge."""
     url: str = ""
+    note: Phrase = ()
+    """A second line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,12 +98,8 @@ class Tick:
     x: float
     after: timedelta
     """Since the start of the run."""
-
-    @property
-    def seconds(self) -> int | None:
-        """Whole seconds below a minute, which need no decimals; None otherwise."""
-        whole = not self.after.microseconds and self.after < timedelta(minutes=1)
-        return self.after.seconds if whole else None
+    label: str
+    """As exact as it must be to differ from that of the next one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,9 +353,27 @@ def _ticks(scale: Scale, zero: float) -> list[Tick]:
                 for f in scale.stretches
             )
             if clear and (not ticks or x - ticks[-1].x >= BETWEEN_TICKS * 0.75):
-                ticks.append(Tick(x=round(x, 1), after=timedelta(seconds=number * step)))
+                after = timedelta(seconds=number * step)
+                ticks.append(Tick(x=round(x, 1), after=after, label=_label(after, step)))
             number += 1
     return ticks
+
+
+def _label(after: timedelta, step: float) -> str:
+    """ "0.5 s", "41 s", "2m 14.2s", "5h 03m", "5h 03m 10s": down to the unit of `step`."""
+    decimals = next((places for places in range(4) if step >= 0.1**places * 0.999), 3)
+    seconds = after.total_seconds()
+    minutes, rest = divmod(round(seconds, decimals), 60)
+    if not minutes:
+        return f"{rest:.{decimals}f} s"
+    width = decimals + 3 if decimals else 2
+    exact = f" {rest:0{width}.{decimals}f}s"
+    hours, minutes = divmod(int(minutes), 60)
+    if not hours:
+        return f"{minutes}m{exact}"
+    days, hours = divmod(hours, 24)
+    parts = [f"{days}d"] * bool(days) + [f"{hours}h"] + [f"{minutes:02}m"] * (step < 3600)
+    return " ".join(parts) + exact * (step < 60)
 
 
 def _step(at_least: float) -> float:

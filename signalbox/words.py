@@ -25,13 +25,18 @@ def relative(moment: datetime, now: datetime) -> str:
 
 
 def _roughly(seconds: float) -> str:
-    if seconds < MINUTE:
-        return f"{int(seconds)} s"
-    if seconds < HOUR:
-        return f"{int(seconds // MINUTE)} min"
-    if seconds < 2 * DAY:
-        return f"{int(seconds // HOUR)} h"
-    return f"{int(seconds // DAY)} days"
+    """Rounded half up, so that a deadline set a moment ago is the 24 h that it was set to."""
+    if (count := _rounded(seconds)) < 60:
+        return f"{count} s"
+    if (count := _rounded(seconds / MINUTE)) < 60:
+        return f"{count} min"
+    if (count := _rounded(seconds / HOUR)) < 48:
+        return f"{count} h"
+    return f"{_rounded(seconds / DAY)} days"
+
+
+def _rounded(number: float) -> int:
+    return int(number + 0.5)
 
 
 def duration(length: timedelta | float) -> str:

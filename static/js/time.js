@@ -4,10 +4,10 @@ const offset = meta ? Date.parse(meta.content) - Date.now() : 0;
 
 // The same words as signalbox/words.py.
 const amount = (seconds) => {
-  if (seconds < 60) return `${Math.floor(seconds)} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86400)} days`;
+  const [s, min, h, days] = [1, 60, 3600, 86400].map((unit) => Math.floor(seconds / unit + 0.5));
+  if (s < 60) return `${s} s`;
+  if (min < 60) return `${min} min`;
+  return h < 48 ? `${h} h` : `${days} days`;
 };
 export const relative = (moment, now) => {
   const seconds = (moment - now) / 1000;

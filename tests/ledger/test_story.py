@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import User
 from ledger.models import Effect, EffectAttempt, Stop
-from ledger.status import STATES, Outcome, Status
+from ledger.status import CALLING, STATES, Outcome, Status
 from ledger.story import Story
 from runs.models import Run
 from runs.status import OVERLAYS, Park
@@ -67,7 +67,7 @@ def test_effects_are_counted_and_listed_newest_first(operator) -> None:
     items = STORY.items(run.pk, operator)
     assert [(item.title, item.state.label) for item in items] == [
         ("mail.send", "Calling"),
-        ("payments.refund", "Sent"),
+        ("payments.refund", "Done"),
     ]
     assert items[1].detail == "re_1"
 
@@ -83,7 +83,7 @@ def test_each_call_is_an_event_and_so_is_settling_by_hand(operator) -> None:
         "ReadTimeout",
     )
     assert called.length == pytest.approx(timedelta(seconds=1), abs=timedelta(milliseconds=50))
-    assert settled.text == "payments.refund: confirmed, says Ada"
+    assert settled.text == "payments.refund: done, says Ada"
     assert STORY.events(run.pk, operator, since=make.ago(hours=2), until=make.ago(hours=1)) == []
 
 
@@ -123,6 +123,18 @@ def test_what_was_done_and_what_is_in_doubt_are_facts_before_acting() -> None:
         ("0", None),
         ("0", None),
     ]
+
+
+def test_calls_under_way_are_facts_before_acting() -> None:
+    run = make.run()
+    calling = effect(run, Status.PENDING)
+    started = call(calling, Outcome.OPEN).started_at
+    call(effect(run))
+    fact, _, _ = STORY.facts(run.pk)
+    assert (fact.label, fact.value, fact.state) == ("Call under way", "payments.refund", CALLING)
+    assert words(fact.note) == "started <time>, no answer yet: it may still happen"
+    assert [piece.at for piece in fact.note if piece.at] == [started]
+    assert fact.url.endswith(f"/ledger/{calling.uid}/")
 
 
 def test_a_list_says_how_many_effects_there_are_or_which_is_in_doubt(operator) -> None:

@@ -72,7 +72,7 @@ def test_the_list_shows_effects_the_last_changed_first(as_ada):
     text = text_of(as_ada.get("/ledger/"))
     assert text.index("re_1") < text.index("msg_1")
     assert "payments.refund currency EUR · order_id 10382 · amount_cents 60000" in text
-    assert "2 sent" in text
+    assert "2 done" in text
     assert page_of(one) in html_of(as_ada.get("/ledger/"))
 
 
@@ -250,7 +250,7 @@ def test_an_effect_in_doubt_is_settled_by_hand(as_ada):
     one.refresh_from_db()
     assert (one.status, one.provider_ref, one.settled_by) == ("confirmed", "re_9", "Ada")
     text = text_of(as_ada.get(page_of(one)))
-    assert "Settled: it happened." in text
+    assert "Settled: done." in text
     assert "Seen in the dashboard." in text
 
 
@@ -430,3 +430,10 @@ def test_the_list_hides_addresses_and_cards_under_any_name(as_ada):
     page = text_of(as_ada.get("/ledger/"))
     assert "to hidden (email)" in page
     assert "from hidden (card)" in page
+
+
+def test_parts_of_hidden_values_find_nothing_for_who_may_not_see_them(as_ada, client):
+    effect(args={"email": "eve@example.org"})
+    assert "payments.refund" in text_of(as_ada.get("/ledger/?q=eve@"))
+    client.force_login(person("Cy"))
+    assert "No effect for these filters" in text_of(client.get("/ledger/?q=eve@"))

@@ -76,7 +76,7 @@ def test_an_effect_in_doubt_is_found_and_settled(open_page, signed_in, ada, worl
     expect(page.get_by_text("Nothing was settled yet")).to_be_visible()
     expect(page.get_by_label("How do you know?")).to_have_value("Seen in the dashboard.")
     settle(page, world["in doubt"])
-    expect(page.get_by_text("Settled: it happened.")).to_be_visible()
+    expect(page.get_by_text("Settled: done.")).to_be_visible()
     expect(page.get_by_text("Settled by", exact=True)).to_be_visible()
 
 
@@ -115,7 +115,7 @@ def test_an_effect_under_way_follows_what_becomes_of_it(open_page, signed_in, ad
     world["calling"].calls.update(outcome="succeeded", ended_at=ended, provider_ref="re_5")
     Effect.objects.filter(pk=world["calling"].pk).update(status="sent", provider_ref="re_5")
     page.evaluate("htmx.trigger('#effect', 'live')")
-    expect(answer).to_contain_text("Succeeded")
+    expect(answer).to_contain_text("Done")
     expect(page.get_by_text("re_5").first).to_be_visible()
 
 

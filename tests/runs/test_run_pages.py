@@ -11,7 +11,7 @@ from django.urls import reverse
 from accounts.actors import Actor
 from audit import trail
 from audit.models import Entry
-from runs.models import Run
+from runs.models import Pulse, Run, Worker
 from runs.status import Park, Status
 from tests.support import standing as make
 from tests.support.people import person
@@ -37,6 +37,31 @@ def page(client, run, name: str = "run", *more: str) -> str:
     assert response.status_code == 200
     shown: str = response.content.decode()
     return shown
+
+
+def test_a_stuck_run_is_promised_only_what_will_happen(client, ada) -> None:
+    run = make.stuck()
+    assert "No worker is alive, so nothing happens until one is started." in page(client, run)
+    worker = Worker.objects.create(name="w", hostname="h", pid=1, agents={"other": "1.0"})
+    assert "No worker that knows this agent is alive" in page(client, run)
+    worker.agents = {"refund_desk": "1.0"}
+    worker.save()
+    assert "The sweeper, which would hand it to another worker, does not run." in page(client, run)
+    Pulse.objects.create(name="sweeper", at=make.ago(seconds=1))
+    assert "The sweeper hands it to another worker." in page(client, run)
+
+
+def test_how_often_a_run_was_taken_does_not_read_like_a_retry(client, ada) -> None:
+    run = make.running()
+    assert "<dt>Picked up</dt><dd>once</dd>" in page(client, run)
+    make.lease(run, fence=3)
+    assert "<dt>Picked up</dt><dd>3 times</dd>" in page(client, run)
+    assert "<dt>Picked up</dt><dd>not yet</dd>" in page(client, make.run())
+
+
+def test_the_key_that_a_form_made_is_nothing_for_people(client, ada) -> None:
+    assert "with the key order-7" in page(client, make.run(idempotency_key="order-7"))
+    assert "form:" not in page(client, make.run(idempotency_key="form:x:0123456789abcdef"))
 
 
 # --- the header -----------------------------------------------------------------------------------

@@ -143,10 +143,33 @@ def test_no_tick_hides_the_length_of_a_fold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "seconds"), [(0.0, 0), (5.0, 5), (0.5, None), (60.0, None)], ids=str
+    ("after", "step", "label"),
+    [
+        (0, 15, "0 s"),
+        (5, 5, "5 s"),
+        (0.5, 0.5, "0.5 s"),
+        (12.4, 0.2, "12.4 s"),
+        (0.002, 0.002, "0.002 s"),
+        (60, 15, "1m 00s"),
+        (62.4, 0.2, "1m 02.4s"),
+        (119.99, 5, "2m 00s"),
+        (3600, 600, "1h 00m"),
+        (3785, 5, "1h 03m 05s"),
+        (90000, 3600, "1d 1h"),
+        (90060, 60, "1d 1h 01m"),
+    ],
 )
-def test_ticks_below_a_minute_are_whole_seconds_where_they_can_be(after, seconds) -> None:
-    assert timeline.Tick(x=0, after=timedelta(seconds=after)).seconds == seconds
+def test_a_tick_says_as_much_as_its_step_needs(after, step, label) -> None:
+    assert timeline._label(timedelta(seconds=after), step) == label
+
+
+@pytest.mark.parametrize("length", [0.4, 3, 14, 41, 134, 4000, 100_000])
+def test_no_two_ticks_say_the_same(length) -> None:
+    gap = [drive(0, length / 9), drive(length * 0.9, length)]
+    for drives in ([drive(0, length)], gap):
+        labels = [tick.label for tick in chart([], drives, end=length).ticks]
+        assert len(labels) == len(set(labels))
+        assert all(labels)
 
 
 moments = st.floats(min_value=0, max_value=1e6, allow_nan=False)

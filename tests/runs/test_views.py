@@ -53,6 +53,15 @@ def fragment(client, url: str):
 # --- who may --------------------------------------------------------------------------------------
 
 
+def test_a_count_of_nothing_wears_no_colour(client, ada) -> None:
+    page = client.get("/runs/").content.decode()
+    chips = page[page.index('aria-label="Counts"') : page.index("</nav>", page.index("Counts"))]
+    assert "tone-neutral" in chips
+    assert not re.search("tone-(warn|bad|human|info|ok)", chips)
+    make.running()
+    assert "tone-info" in client.get("/runs/").content.decode()
+
+
 @pytest.mark.parametrize("name", ["list", "workers", "new"])
 def test_who_may_not_see_runs_is_told_who_can_change_that(client, name) -> None:
     client.force_login(person("Dee"))
