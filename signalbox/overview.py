@@ -17,6 +17,8 @@ from approvals import queries as approvals
 from approvals.models import Request
 from approvals.status import Status as RequestStatus
 from ledger import queries as ledger
+from ledger.models import Message
+from ledger.status import MessageStatus
 from ledger.status import Status as EffectStatus
 from runs import fleet, queries, standing, visible
 from runs.fleet import Queue, Sign
@@ -88,7 +90,17 @@ def read(user: User) -> Overview:
         number = Number(label="Effects in doubt", count=doubtful, url=url, tone="warn")
         # The order of the questions: who is needed, what is wrong, what goes on.
         page.numbers.insert(max(len(page.numbers) - 1, 0), number)
+    if user.has_perm("ledger.view_message"):
+        _add_outbox(page)
     return page
+
+
+def _add_outbox(page: Overview) -> None:
+    """Only while there is something to look at: all is well otherwise."""
+    dead = Message.objects.filter(status=MessageStatus.DEAD).count()
+    if dead:
+        url = f"{reverse('ledger:outbox')}?view={MessageStatus.DEAD.value}"
+        page.numbers.append(Number(label="Messages given up", count=dead, url=url, tone="warn"))
 
 
 def _add_approvals(page: Overview, user: User) -> None:

@@ -4,7 +4,8 @@
    and is never moved, so a steady stream of news does not keep a mail from going out.
 2. A group is not called all at once: waves of a few people, in another order for each request.
    All have been called before a quarter of the time for deciding is over.
-3. What cannot wait for the end of quiet hours comes through, unless the person does not want that.
+3. Of a question everybody is told before half of the time for it is over, whatever the window.
+4. What cannot wait for the end of quiet hours comes through, unless the person does not want that.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class Habits:
         `under_way`: when the next mail goes out that is not closed yet; it takes this along.
         """
         at = now + wave + self.window
+        if deadline is not None:
+            at = min(at, now + max(deadline - now, timedelta(0)) / 2)
         ends = self.quiet.until(at) if self.quiet else None
         if ends is not None and not (self.wakes and deadline is not None and deadline <= ends):
             at = ends

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from datetime import timedelta
 
+import apprise
 import pytest
 from django.db import transaction
 from django.db.models import F
@@ -130,6 +131,17 @@ def test_an_address_that_does_not_work_is_not_repeated(settings, ben, asked, cap
     dispatcher.dispatch()
     assert told().error
     assert "s3cr3t" not in str(list(Message.objects.values())) + caplog.text
+
+
+def test_what_a_broken_service_says_is_not_repeated(desk, asked, caplog, monkeypatch):
+    def instantiate(address: str, **_: object) -> None:
+        raise ValueError(address)
+
+    monkeypatch.setattr(apprise.Apprise, "instantiate", instantiate)
+    asked()
+    dispatcher.dispatch()
+    assert (told().status, told().error) == ("pending", "json: ValueError")
+    assert "s3cr3t" not in caplog.text
 
 
 @pytest.mark.parametrize("text", ["[]", "s3cr3t", '{"finance": [""]}', '{"finance": 7}', "7"])

@@ -16,13 +16,14 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.urls import reverse
 
+from accounts.actors import Actor
 from accounts.models import User
 from approvals import clock, deadlines, requests
 from approvals.models import Decision, Notice, NoticeChoice, Request
 from approvals.notices import Event, mails, notify, planning
 from approvals.port import Approvals
 from approvals.status import Delivery, Status
-from ledger import dispatcher
+from ledger import dispatcher, replays
 from ledger.models import Message
 from runs.models import Run
 from tests.approvals.conftest import (
@@ -314,11 +315,15 @@ def test_a_repeat_is_the_same_mail(ben, asked, monkeypatch):
     dispatcher.dispatch()
     pass_time()
     dispatcher.dispatch()
+    # as if the process had died before writing it down
     Message.objects.filter(destination="notices.mail").update(status="pending", closed_at=None)
-    Notice.objects.update(status="waiting")  # as if the process had died before writing it down
+    Notice.objects.update(status="waiting", closed_at=None)
     asked(ours("Refund order 8?"))
+    planning.plan(_letter(Message.objects.get(destination="notices", status="pending")))
+    pass_time()
     dispatcher.dispatch()
-    first, again = mail.outbox
+    first, again, other = mail.outbox
+    assert "Refund order 8?" in other.body
     assert again.body == first.body
     assert again.extra_headers == first.extra_headers
     uid = Message.objects.filter(destination="notices.mail").order_by("seq")[0].uid
@@ -379,6 +384,25 @@ def test_a_person_whose_mail_is_refused_is_given_up(ben, asked, monkeypatch):
     pass_time()
     dispatcher.dispatch()
     assert Message.objects.get(destination="notices.mail").status == "dead"
+
+
+def test_a_mail_that_was_given_up_and_is_sent_again_says_what_it_said(ben, asked, monkeypatch):
+    first = asked()
+    dispatcher.dispatch()
+    pass_time()
+    real = EmailMultiAlternatives.send
+    monkeypatch.setattr(EmailMultiAlternatives, "send", _fail(smtplib.SMTPRecipientsRefused, {}))
+    dispatcher.dispatch()
+    monkeypatch.setattr(EmailMultiAlternatives, "send", real)
+    second = asked(ours("Refund order 8?"))
+    dispatcher.dispatch()
+    pass_time()
+    dispatcher.dispatch()
+    dead = Message.objects.get(status="dead")
+    replays.replay(dead.uid, actor=Actor.command("test"), reason="The address is right now.")
+    dispatcher.dispatch()
+    assert [str(first.pk) in each.body for each in mail.outbox] == [False, True]
+    assert [str(second.pk) in each.body for each in mail.outbox] == [True, False]
 
 
 def _fail(error: type[Exception], *args: object) -> Any:

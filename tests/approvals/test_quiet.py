@@ -85,6 +85,13 @@ def test_only_what_cannot_wait_comes_through_in_the_night(deadline, wakes, at):
     assert habits.when(NOW, deadline=deadline) == at
 
 
+def test_a_window_that_is_longer_than_the_question_is_cut_short():
+    habits = Habits(window=HOUR)
+    assert habits.when(NOW, deadline=NOW + HOUR) == NOW + 30 * MINUTE
+    assert habits.when(NOW, deadline=NOW + 3 * HOUR) == NOW + HOUR
+    assert habits.when(NOW, deadline=NOW - HOUR) == NOW
+
+
 def test_what_comes_while_a_mail_is_open_goes_with_it_and_does_not_put_it_off():
     habits = Habits(window=HOUR)
     first = habits.when(NOW)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from approvals.models import Request
 from approvals.policy import Policy
-from ledger.models import Effect
+from ledger.models import Effect, Message
 from runs.models import Run
 from runs.status import Park, Status
 from signalbox import outcomes
@@ -85,6 +85,17 @@ def test_four_numbers_lead_to_what_they_count(client, ada) -> None:
     }
     for number in response.context["page"].numbers:
         assert client.get(number.url).status_code == 200
+
+
+def test_messages_that_were_given_up_are_counted_for_who_can_look_at_them(client, ada) -> None:
+    Message.objects.create(
+        destination="crm", payload={}, dedupe="1", status="dead", closed_at=make.ago(minutes=1)
+    )
+    response = read(client)
+    assert numbers(response)["Messages given up"] == 1
+    assert client.get(response.context["page"].numbers[-1].url).status_code == 200
+    client.force_login(person("Ben"))
+    assert "Messages given up" not in numbers(read(client))
 
 
 def test_what_waits_for_the_reader_comes_first_and_the_oldest_first(client) -> None:
