@@ -25,6 +25,8 @@ class DecisionForm(forms.Form):
         max_length=LONGEST_COMMENT,
         widget=forms.Textarea(attrs={"rows": 4}),
     )
+    reason = forms.CharField(required=False, max_length=100)
+    """One of the policy's reasons to reject; says nothing about an approval."""
     read_all = forms.BooleanField(required=False, label="I have read all of it.")
     digest = forms.CharField(max_length=64, widget=forms.HiddenInput)
     token = forms.CharField(max_length=LONGEST_TOKEN, widget=forms.HiddenInput)

@@ -369,14 +369,17 @@ def _act(
 # --- trying ---------------------------------------------------------------------------------------
 
 
-@require_safe
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 def try_out(request: HttpRequest) -> HttpResponse:
-    """Which policy an action would meet, why, who could decide it, and until when."""
+    """Which policy an action would meet, why, who could decide it, and until when.
+
+    Asked by POST although nothing changes, so that arguments stay out of addresses and their logs.
+    """
     _reader(request)
-    asked = "agent" in request.GET
-    form = DryRunForm(request.GET if asked else None, initial={"node": "", "agent": ""})
+    form = DryRunForm(request.POST if request.method == "POST" else None)
     runs: list[dryrun.DryRun] = []
-    if asked and form.is_valid():
+    if form.is_bound and form.is_valid():
         runs = [
             dryrun.of(subject, requester=form.cleaned_data["requester"])
             for subject in form.subjects()

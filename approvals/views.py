@@ -123,6 +123,7 @@ def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
         detail,
         comment=kept.get("comment", ""),
         confirmed=bool(kept),
+        reason=typed.get("reason", "") if typed else "",
         chosen=picked.form(detail, posted=typed),
     )
 
@@ -180,6 +181,7 @@ def _send(
             value=reply.value,
             args=reply.args,
             comment=sent["comment"],
+            reason=sent["reason"] if reply.verdict == Verdict.REJECTED else "",
             seen_digest=sent["digest"],
             token=sent["token"],
         )
@@ -244,13 +246,14 @@ class _Page:
         *,
         form: DecisionForm | None = None,
         comment: str = "",
+        reason: str = "",
         refusal: errors.ApprovalsError | None = None,
         confirmed: bool = False,
         chosen: ReplyForm | None = None,
         status: int = 200,
     ) -> HttpResponse:
         """`refusal` says why the last verdict did not count; its status is that of the answer."""
-        shown = form or DecisionForm(initial={"comment": comment})
+        shown = form or DecisionForm(initial={"comment": comment, "reason": reason})
         if form is not None:
             comment = form["comment"].value() or ""
         if shown.errors.get("comment"):

@@ -369,7 +369,10 @@ APPROVALS_POLICIES = [
         "on_deadline": "reject",
     },
 ]
-"""First match wins: see `approvals.policy.Policy` for the keys. No match: APPROVALS_DEFAULT."""
+"""First match wins: see `approvals.policies.rule.Policy` for the keys. No match: APPROVALS_DEFAULT.
+
+The seed: once an admin has changed a policy on the page, the stored ones are in force.
+"""
 APPROVALS_DEFAULT = {
     "name": "default",
     "group": "approver",

@@ -143,8 +143,7 @@ class PolicyForm(forms.Form):
     def clean(self) -> dict[str, Any] | None:
         sent = super().clean()
         if not self.errors:
-            for fault in self._read():
-                self.add_error(fault.key if fault.key in self.fields else None, fault.sentence)
+            self.refuse(self._read())
         return sent
 
     def policy(self) -> Policy:
@@ -154,7 +153,10 @@ class PolicyForm(forms.Form):
     def refuse(self, faults: Iterable[Fault]) -> None:
         """Show what is wrong beside its field."""
         for fault in faults:
-            self.add_error(fault.key if fault.key in self.fields else None, fault.sentence)
+            if fault.key in self.fields:
+                self.add_error(fault.key, fault.sentence.removeprefix(f"{fault.key}: "))
+            else:
+                self.add_error(None, fault.sentence)
 
     def _read(self) -> list[Fault]:
         """The policy as `declared` wants it; what cannot be read, and what is wrong with it."""

@@ -223,7 +223,7 @@ def test_a_stored_version_cannot_be_altered(as_rut):
 
 def tried(client, **asked: str):
     given = {"agent": "refund_desk", "node": "", "tool": "", "args": "", "requester": ""}
-    return text_of(client.get(reverse("approvals:policy_try"), given | asked))
+    return text_of(client.post(reverse("approvals:policy_try"), given | asked))
 
 
 @pytest.fixture

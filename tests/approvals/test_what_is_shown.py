@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
@@ -11,8 +12,8 @@ from approvals import queries
 from approvals.policies import masks
 from approvals.policies.steps import Mask
 from tests.approvals.conftest import approve, ask, now, ours, pending
-from tests.support.people import person
-from tests.support.web import html_of, text_of
+from tests.support.people import PASSWORD, person
+from tests.support.web import field, html_of, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -99,6 +100,7 @@ def test_what_is_hidden_is_hidden_in_changes_that_others_propose(client, asked, 
 
 def test_hiding_changes_nothing_that_is_kept_or_compared(masked, ben):
     detail = queries.detail(masked.pk, ben)
+    assert isinstance(detail.payload, dict)
     assert detail.payload["args"]["to"]["iban"] == masks.HIDDEN
     assert now(masked).payload["args"]["to"]["iban"] == IBAN
     assert detail.digest == masked.digest
@@ -165,3 +167,51 @@ def test_key_facts_come_first(client, asked, rule, ben):
     page = text_of(client.get(page_of(asked(ours(args=ARGS)))))
     assert f"args.to.iban {IBAN}" in page
     assert "args.nothing" not in page
+
+
+def test_a_rejection_names_its_reason_on_the_page(client, asked, rule, ben):
+    rule(reject_reasons=["Wrong amount", "No receipt"])
+    request = asked()
+    client.force_login(ben)
+    page = client.get(page_of(request))
+    assert "No receipt" in html_of(page)
+    sent = {"verdict": "rejected", "comment": "See mail", "digest": field(page, "digest")}
+    sent |= {"token": field(page, "token"), "reason": ""}
+    refused = client.post(page_of(request), sent)
+    assert refused.status_code == 422
+    assert "Choose the reason for the rejection" in text_of(refused)
+    assert client.post(page_of(request), sent | {"reason": "No receipt"}).status_code == 302
+    assert now(request).decision.comment == "No receipt: See mail"
+
+
+def test_a_reason_that_was_chosen_says_nothing_about_an_approval(client, asked, rule, ben):
+    rule(reject_reasons=["Wrong amount"])
+    request = asked()
+    client.force_login(ben)
+    page = client.get(page_of(request))
+    sent = {"verdict": "approved", "digest": field(page, "digest"), "token": field(page, "token")}
+    assert client.post(page_of(request), sent | {"reason": "Wrong amount"}).status_code == 302
+    assert now(request).decision.comment == ""
+
+
+def test_the_chosen_reason_is_kept_while_somebody_proves_who_they_are(client, asked, rule, ben):
+    rule(reject_reasons=["Wrong amount"], reauthenticate_within=timedelta(minutes=5))
+    request = asked()
+    client.force_login(ben)
+    page = client.get(page_of(request))
+    sent = {"verdict": "rejected", "comment": "c", "reason": "Wrong amount"}
+    sent |= {"digest": field(page, "digest"), "token": field(page, "token")}
+    away = client.post(page_of(request), sent)
+    client.post(away.url, {"password": PASSWORD})
+    assert "<option selected>Wrong amount</option>" in html_of(client.get(page_of(request)))
+
+
+def test_who_needs_a_passkey_and_has_none_is_led_to_where_one_is_added(client, asked, rule, ben):
+    rule(passkey=True, reauthenticate_within=timedelta(minutes=5))
+    request = asked()
+    client.force_login(ben)
+    page = client.get(page_of(request))
+    sent = {"verdict": "approved", "digest": field(page, "digest"), "token": field(page, "token")}
+    away = client.post(page_of(request), sent)
+    assert away.url.startswith("/accounts/2fa/webauthn/add/")
+    assert now(request).status == "pending"
