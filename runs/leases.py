@@ -74,12 +74,16 @@ class Taken:
 def take(run_id: UUID, *, holder: str, cause: str) -> Taken | None:
     """Take the lease if the run has something to do and nobody drives it; None otherwise."""
     try:
-        with transaction.atomic():
-            return _take(run_id, holder, cause, nowait=True)
+        return statements.fresh(lambda: _take_at_once(run_id, holder, cause))
     except OperationalError as exc:
         if not isinstance(exc.__cause__, pg.LockNotAvailable):
             raise
-    return _take_over(run_id, holder, cause)
+    return statements.fresh(lambda: _take_over(run_id, holder, cause))
+
+
+def _take_at_once(run_id: UUID, holder: str, cause: str) -> Taken | None:
+    with transaction.atomic():
+        return _take(run_id, holder, cause, nowait=True)
 
 
 def _take(run_id: UUID, holder: str, cause: str, *, nowait: bool) -> Taken | None:
