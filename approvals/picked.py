@@ -74,7 +74,12 @@ def form(detail: queries.Detail, posted: QueryDict | None = None) -> ReplyForm:
 
 def calls(detail: queries.Detail, *, unmasked: bool) -> tuple[Call, ...]:
     """The actions, where there are several."""
-    if len(detail.actions) < 2:
+    return numbered(detail.actions, unmasked=unmasked)
+
+
+def numbered(actions: tuple[shapes.Action, ...], *, unmasked: bool) -> tuple[Call, ...]:
+    """Several actions to be shown one by one; none for a single one: the page shows it itself."""
+    if len(actions) < 2:
         return ()
     return tuple(
         Call(
@@ -84,8 +89,17 @@ def calls(detail: queries.Detail, *, unmasked: bool) -> tuple[Call, ...]:
             why=action.why,
             args=Shown.of(action.args, unmasked=unmasked),
         )
-        for number, action in enumerate(detail.actions, 1)
+        for number, action in enumerate(actions, 1)
     )
+
+
+def words(form: ReplyForm) -> dict[str, object]:
+    """The form and the words on its buttons; empty words where there is no such button."""
+    return {
+        "reply": form,
+        "approvable": form.label(Verdict.APPROVED) or ("" if form.parts else "Approve"),
+        "rejectable": form.label(Verdict.REJECTED) or ("" if form.parts else "Reject"),
+    }
 
 
 def outcomes(detail: queries.Detail, *, unmasked: bool) -> tuple[Outcome, ...]:

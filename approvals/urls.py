@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals import delegation_pages, notice_pages, policy_pages, views
+from approvals import delegation_pages, notice_pages, policy_pages, try_pages, views
 
 app_name = "approvals"
 urlpatterns = [
@@ -22,6 +22,7 @@ urlpatterns = [
         delegation_pages.end,
         name="delegation_end",
     ),
+    path("approvals/try/", try_pages.try_out, name="try"),
     path("approvals/<uuid:request_id>/", views.review, name="review"),
     path("approvals/<uuid:request_id>/claim/", notice_pages.claim, name="claim"),
     path("me/notices/", notice_pages.notices, name="notices"),

@@ -215,16 +215,6 @@ def _reply(detail: queries.Detail, form: ReplyForm, sent: Mapping[str, str]) -> 
     return form.read(sent["choice"] or form.pressed(verdict))
 
 
-def _ways(form: ReplyForm, detail: queries.Detail) -> dict[str, object]:
-    """The form and the words on its buttons; empty words where there is no such button."""
-    return {
-        "reply": form,
-        "approvable": form.label(Verdict.APPROVED) or ("" if form.parts else "Approve"),
-        "rejectable": form.label(Verdict.REJECTED) or ("" if form.parts else "Reject"),
-        "may_more": detail.may_approve,
-    }
-
-
 def _typed(request: HttpRequest) -> str:
     """All that was entered, without what belongs to this one sending of it."""
     typed = request.POST.copy()
@@ -264,7 +254,8 @@ class _Page:
             "refusal": refusal,
             "mine": getattr(refusal, "decider", None) == self.user.label,
             "confirmed": confirmed,
-            **_ways(chosen or picked.form(detail), detail),
+            "may_more": detail.may_approve,
+            **picked.words(chosen or picked.form(detail)),
         }
         return render(
             self.request,
