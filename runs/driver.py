@@ -163,7 +163,7 @@ class _Drive:
 
     def _read(self, agent: graphs.Agent) -> Head | None:
         reader = savers.Reader(checkpoints.pool())
-        graph = agent.graph.copy(update={"checkpointer": reader})
+        graph = agent.saving(reader)
         killpoints.reach("driver.before_read", self.run_id)
         try:
             return heads.read(graph, self._config())
@@ -286,15 +286,13 @@ class _Drive:
             asyncio.run_coroutine_threadsafe(work, checkpoints.loop()).result()
             return
         saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
-        graph = self.agent.graph.copy(update={"checkpointer": saver})
-        graph.invoke(given, self._config(), **options)
+        self.agent.saving(saver).invoke(given, self._config(), **options)
 
     async def _ainvoke(self, given: Any, options: dict[str, Any]) -> None:
         if self.agent is None:
             raise errors.UnknownAgent
         saver = savers.AsyncFencedSaver(await checkpoints.async_pool(), self.mine.lease)
-        graph = self.agent.graph.copy(update={"checkpointer": saver})
-        await graph.ainvoke(given, self._config(), **options)
+        await self.agent.saving(saver).ainvoke(given, self._config(), **options)
 
     def _note_failure(self, exc: BaseException, before: Head | None) -> None:
         if self.agent is None:
