@@ -35,6 +35,7 @@ def request(title: str = "Refund?", group: str = "finance", **fields: Any) -> Re
         "digest": "0" * 64,
         "policy": Policy(name="p", group=group).stored(),
         "group": group,
+        "groups": [group],
         "deadline": make.soon(hours=1),
         "fence": 1,
     }
