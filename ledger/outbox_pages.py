@@ -99,7 +99,7 @@ def _page(view: str, after: str) -> tuple[list[Message], str]:
     rows = list(found[: SIZE + 1])
     if len(rows) <= SIZE:
         return rows, ""
-    return rows[:SIZE], f"?{urlencode({'view': view, 'after': rows[SIZE - 1].seq})}"
+    return rows[:SIZE], f"?{urlencode({'view': str(view), 'after': str(rows[SIZE - 1].seq)})}"
 
 
 def _dead() -> QuerySet[Message, tuple[str, int]]:

@@ -18,6 +18,7 @@ from ledger.models import Effect, Message
 from runs.models import Run
 from runs.status import Park, Status
 from signalbox import outcomes
+from tests.approvals.conftest import ours
 from tests.support import standing as make
 from tests.support.people import person
 
@@ -31,7 +32,7 @@ def request(title: str = "Refund?", group: str = "finance", **fields: Any) -> Re
         "checkpoint_id": "c1",
         "askers": [],
         "shape": "ours",
-        "payload": {},
+        "payload": ours(title),
         "digest": "0" * 64,
         "policy": Policy(name="p", group=group).stored(),
         "group": group,
