@@ -1,0 +1,504 @@
+"""Every way in by which a request can be decided, times every reason to refuse: all refuse.
+
+A way in is a function that sends one form; a new one is a new line of ENTRIES. A reason is a line
+of REFUSALS: what was arranged before, and what is then sent. Whatever the way, nothing is stored
+and no run wakes; the log says who was refused wherever somebody is known.
+
+That there is no other way in is tested below: no other code decides, no other address does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import pytest
+from django.conf import settings as django_settings
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from accounts import errors as accounts_errors
+from accounts.actors import Actor
+from accounts.models import User
+from approvals import clock, decisions, errors
+from approvals.models import Decision, Delegation, Request, Vote
+from audit.models import Entry
+from runs.models import Intervention, Run
+from tests.approvals.conftest import approve, due_in, now
+from tests.support.people import person
+
+APPROVED, REJECTED = "approved", "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What somebody sends."""
+
+    request: Request
+    by: User | None
+    verdict: str = APPROVED
+    digest: str = ""
+    token: str = ""
+    more: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        sent = {"verdict": self.verdict, "digest": self.digest, "token": self.token}
+        return {"comment": "because", "read_all": "on"} | sent | self.more
+
+
+# --- the ways in: each returns whether the verdict was taken --------------------------------------
+
+
+def page(form: Form) -> bool:
+    return _post(form)
+
+
+def fragment(form: Form) -> bool:
+    return _post(form, {"HX-Request": "true"})
+
+
+def call(form: Form) -> bool:
+    nobody = Actor(kind="user", user_id=None, label="Somebody not signed in", entry="page")
+    try:
+        decisions.decide(
+            form.request.pk,
+            actor=Actor.person(form.by, entry="page") if form.by else nobody,
+            verdict=form.verdict,
+            comment="because",
+            seen_digest=form.digest,
+            token=form.token,
+        )
+    except (errors.ApprovalsError, accounts_errors.AccountsError):
+        return False
+    return True
+
+
+def _post(form: Form, headers: dict[str, str] | None = None) -> bool:
+    client = _signed_in(form.by)
+    response = client.post(address(form.request), form.fields, headers=headers)
+    taken: bool = response.status_code == 302 and response["Location"] == address(form.request)
+    return taken
+
+
+def _signed_in(user: User | None, **options: Any) -> Client:
+    client = Client(**options)
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def address(request: Request) -> str:
+    return reverse("approvals:review", args=[request.pk])
+
+
+ENTRIES: dict[str, Callable[[Form], bool]] = {"page": page, "fragment": fragment, "call": call}
+DECIDING = {"approvals/views.py", "signalbox/drills/clerk.py"}
+"""The files that call `decisions.decide`. The drills do not run where there are people."""
+
+
+# --- the reasons to refuse ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """An open request of Ada's run, which Ben may decide."""
+
+    request: Request
+    ada: User
+    ben: User
+    rule: Callable[..., None]
+    asked: Callable[[], Request]
+
+    @property
+    def form(self) -> Form:
+        return Form(
+            request=self.request, by=self.ben, digest=self.request.digest, token=uuid4().hex
+        )
+
+
+def anonymous(scene: Scene) -> Form:
+    return replace(scene.form, by=None)
+
+
+def without_any_right(scene: Scene) -> Form:
+    return replace(scene.form, by=person("Dee"))
+
+
+def without_the_right_to_decide(scene: Scene) -> Form:
+    """An auditor of finance, who sees every request."""
+    return replace(scene.form, by=person("Cy", "finance"))
+
+
+def of_another_group(scene: Scene) -> Form:
+    return replace(scene.form, by=person("Fay", "approver"))
+
+
+def administrator_outside_the_group(scene: Scene) -> Form:
+    return replace(scene.form, by=person("Rut"))
+
+
+def superuser_outside_the_group(scene: Scene) -> Form:
+    return replace(scene.form, by=person("Sue", is_superuser=True))
+
+
+def requester(scene: Scene) -> Form:
+    return replace(scene.form, by=scene.ada)
+
+
+def superuser_who_is_the_requester(scene: Scene) -> Form:
+    User.objects.filter(pk=scene.ada.pk).update(is_superuser=True)
+    return replace(scene.form, by=scene.ada)
+
+
+def had_a_hand(scene: Scene) -> Form:
+    Intervention.objects.create(
+        run=scene.request.run, kind="force_resume", user=scene.ben, label="Ben", reason="stuck"
+    )
+    return scene.form
+
+
+def voted_before(scene: Scene) -> Form:
+    scene.rule(quorum=2)
+    approve(scene.request, scene.ben)
+    return scene.form
+
+
+def left(scene: Scene) -> Form:
+    User.objects.filter(pk=scene.ben.pk).update(is_active=False)
+    return scene.form
+
+
+def left_the_group(scene: Scene) -> Form:
+    scene.ben.groups.remove(Group.objects.get(name="finance"))
+    return scene.form
+
+
+def stands_in(absent: User, stand_in: User, *, until: timedelta) -> None:
+    at = clock.now()
+    Delegation.objects.create(
+        absent=absent,
+        stand_in=stand_in,
+        agents=["*"],
+        starts_at=at - timedelta(days=1),
+        ends_at=at + until,
+        reason="Holiday",
+        made_by=absent,
+    )
+
+
+def stand_in_of_the_requester(scene: Scene) -> Form:
+    stands_in(scene.ada, scene.ben, until=timedelta(days=1))
+    return scene.form
+
+
+def stand_in_after_the_time(scene: Scene) -> Form:
+    fay = person("Fay", "approver")
+    stands_in(scene.ben, fay, until=-timedelta(seconds=1))
+    return replace(scene.form, by=fay)
+
+
+def stand_in_of_somebody_who_left(scene: Scene) -> Form:
+    fay = person("Fay", "approver")
+    stands_in(scene.ben, fay, until=timedelta(days=1))
+    User.objects.filter(pk=scene.ben.pk).update(is_active=False)
+    return replace(scene.form, by=fay)
+
+
+def no_recent_sign_in(scene: Scene) -> Form:
+    scene.rule(reauthenticate_within=timedelta(minutes=5))
+    return scene.form
+
+
+def decided_by_somebody_else(scene: Scene) -> Form:
+    approve(scene.request, person("Eve", "finance", "approver"))
+    return replace(scene.form, verdict=REJECTED)
+
+
+def withdrawn(scene: Scene) -> Form:
+    Request.objects.filter(pk=scene.request.pk).update(status="withdrawn", closed_at=clock.now())
+    return scene.form
+
+
+def cancel_asked(scene: Scene) -> Form:
+    Run.objects.filter(pk=scene.request.run_id).update(cancel_asked_at=clock.now())
+    return scene.form
+
+
+def run_ended(scene: Scene) -> Form:
+    Run.objects.filter(pk=scene.request.run_id).update(status="failed", ended_at=clock.now())
+    return scene.form
+
+
+def deadline_passed(scene: Scene) -> Form:
+    due_in(scene.request, timedelta(0))
+    return scene.form
+
+
+def stale_digest(scene: Scene) -> Form:
+    return replace(scene.form, digest="0" * 64)
+
+
+def no_digest(scene: Scene) -> Form:
+    return replace(scene.form, digest="")
+
+
+def no_token(scene: Scene) -> Form:
+    return replace(scene.form, token="")
+
+
+def token_too_long(scene: Scene) -> Form:
+    return replace(scene.form, token="t" * 65)
+
+
+def token_of_another_request(scene: Scene) -> Form:
+    other = Request.objects.exclude(pk=scene.request.pk).get()
+    approve(other, scene.ben, token="used")
+    return replace(scene.form, token="used")
+
+
+def no_verdict(scene: Scene) -> Form:
+    return replace(scene.form, verdict="")
+
+
+def unknown_verdict(scene: Scene) -> Form:
+    return replace(scene.form, verdict="maybe")
+
+
+def verdict_of_the_clock(scene: Scene) -> Form:
+    return replace(scene.form, verdict="expired")
+
+
+INCOMPLETE = [
+    no_digest,
+    no_token,
+    token_too_long,
+    no_verdict,
+    unknown_verdict,
+    verdict_of_the_clock,
+]
+"""No page sends these. A form of the web comes back with a word at the field."""
+REFUSALS = [
+    anonymous,
+    without_any_right,
+    without_the_right_to_decide,
+    of_another_group,
+    administrator_outside_the_group,
+    superuser_outside_the_group,
+    requester,
+    superuser_who_is_the_requester,
+    had_a_hand,
+    voted_before,
+    left,
+    left_the_group,
+    stand_in_of_the_requester,
+    stand_in_after_the_time,
+    stand_in_of_somebody_who_left,
+    no_recent_sign_in,
+    decided_by_somebody_else,
+    withdrawn,
+    cancel_asked,
+    run_ended,
+    deadline_passed,
+    stale_digest,
+    token_of_another_request,
+    *INCOMPLETE,
+]
+
+
+@pytest.fixture
+def scene(ada, ben, asked, rule) -> Scene:
+    other = asked()
+    request = asked()
+    assert other.run_id != request.run_id
+    return Scene(request=request, ada=ada, ben=ben, rule=rule, asked=asked)
+
+
+def stored(request: Request) -> list[Any]:
+    """All that a verdict could change."""
+    run = Run.objects.get(pk=request.run_id)
+    return [
+        now(request).status,
+        list(Vote.objects.order_by("pk").values()),
+        list(Decision.objects.order_by("pk").values()),
+        (run.wakes, run.status, run.cancel_asked_at, run.read_only),
+    ]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize("reason", REFUSALS, ids=lambda reason: reason.__name__)
+def test_no_way_in_takes_a_verdict_that_must_be_refused(scene, entry, reason):
+    form = reason(scene)
+    before = stored(scene.request)
+    assert ENTRIES[entry](form) is False
+    after = stored(scene.request)
+    if reason is deadline_passed:
+        assert after[0] == "expired"  # which is what a late verdict finds out
+        assert not Decision.objects.filter(decided_by__isnull=False).exists()
+    else:
+        assert after == before
+    refused = Entry.objects.filter(verb="decision.refused", target_id=str(scene.request.pk))
+    if entry != "call" and reason in (anonymous, left, *INCOMPLETE):
+        assert not refused.exists()  # nobody is known, or nothing was understood
+        return
+    (told,) = refused
+    assert (told.allowed, told.actor_id) == (False, str(form.by.pk) if form.by else "")
+
+
+# --- what only the web can be sent ----------------------------------------------------------------
+
+
+def test_the_form_that_all_others_spoil_is_taken(scene):
+    """Or nothing above would be refused for its own reason."""
+    for send in ENTRIES.values():
+        other = scene.asked()
+        form = replace(scene.form, request=other, digest=other.digest)
+        assert send(form) is True
+        assert now(other).status == "approved"
+
+
+def test_who_stands_in_for_ben_in_time_is_taken(scene):
+    fay = person("Fay", "approver")
+    stands_in(scene.ben, fay, until=timedelta(days=1))
+    assert ENTRIES["page"](replace(scene.form, by=fay)) is True
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "fragment"])
+def test_a_form_that_does_not_come_from_the_page_decides_nothing(scene, headers):
+    before = stored(scene.request)
+    client = _signed_in(scene.ben, enforce_csrf_checks=True)
+    response = client.post(address(scene.request), scene.form.fields, headers=headers)
+    assert response.status_code == 403
+    assert stored(scene.request) == before
+
+
+LOOKS = [
+    ("get", {}, "/"),
+    ("get", {"HX-Request": "true"}, "/"),
+    ("head", {}, "/approvals/"),
+    ("options", {}, "/approvals/"),
+    ("get", {"Sec-Purpose": "prefetch"}, "/approvals/"),
+]
+
+
+@pytest.mark.parametrize(("method", "headers", "under"), LOOKS)
+@pytest.mark.parametrize("signed_in", [True, False])
+def test_no_look_at_any_address_decides_anything(scene, signed_in, method, headers, under):
+    client = _signed_in(scene.ben if signed_in else None, raise_request_exception=False)
+    before = stored(scene.request)
+    for path in addresses(scene):
+        if path.startswith(under):
+            getattr(client, method)(path, query_params=scene.form.fields, headers=headers)
+    assert stored(scene.request) == before
+    assert ENTRIES["page"](scene.form) is True  # and the form has lost nothing by it
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete"])
+def test_no_other_method_decides(scene, method):
+    before = stored(scene.request)
+    sent = getattr(_signed_in(scene.ben), method)(address(scene.request), scene.form.fields)
+    assert sent.status_code == 405
+    assert stored(scene.request) == before
+
+
+# --- what is ignored ------------------------------------------------------------------------------
+
+IGNORED = {
+    "decided_by": "1",
+    "decider": "Eve",
+    "user": "1",
+    "actor": "Eve",
+    "by": "Eve",
+    "goto": "pay",
+    "update": '{"paid": true}',
+    "resume": "yes",
+    "answer": '{"decision": "approved"}',
+    "status": "approved",
+    "group": "approver",
+}
+
+
+@pytest.mark.parametrize("entry", ["page", "fragment"])
+@pytest.mark.parametrize("sent", ["body", "address"])
+def test_who_decides_and_where_the_run_goes_is_not_for_the_client_to_say(scene, entry, sent):
+    eve = person("Eve", "finance", "approver")
+    more = IGNORED | {name: str(eve.pk) for name in ("decided_by", "user")}
+    form = replace(scene.form, verdict=REJECTED, more=more if sent == "body" else {})
+    client = _signed_in(scene.ben)
+    path = address(scene.request) + (f"?{urlencode(more)}" if sent == "address" else "")
+    client.post(path, form.fields, headers={"HX-Request": "true"} if entry == "fragment" else {})
+    decision = Decision.objects.get()
+    assert (decision.decided_by, decision.decider) == (scene.ben, "Ben")
+    assert decision.answer["by"] == "Ben"
+    assert decision.answer["decision"] == decision.verdict == now(scene.request).status == REJECTED
+    assert not {"goto", "update", "resume"} & set(decision.answer)
+    (told,) = Entry.objects.filter(verb="decision.made")
+    assert told.actor_id == str(scene.ben.pk)
+
+
+# --- that there is no other way in ----------------------------------------------------------------
+
+
+def test_no_other_code_decides() -> None:
+    """Who adds a call adds a line to ENTRIES, and this test says so."""
+    assert mentions("decisions.decide(") == DECIDING
+    assert mentions("Vote.objects.create(", "Vote(") == {"approvals/votes.py"}
+    rows = {"approvals/votes.py", "approvals/deadlines.py"}
+    assert mentions("Decision.objects.create(", "Decision(") == rows
+    assert mentions("Command(") == {"runs/driver.py", "runs/fitness.py"}  # the latter tries it out
+
+
+def mentions(*words: str) -> set[str]:
+    """The product's files in which one of these calls stands."""
+    root = Path(django_settings.BASE_DIR)
+    pattern = re.compile("|".join(rf"(?<![\w.]){re.escape(word)}" for word in words))
+    return {
+        str(file.relative_to(root))
+        for app in ("signalbox", "agents", "approvals", "ledger", "runs", "audit", "accounts")
+        for file in (root / app).rglob("*.py")
+        if pattern.search(re.sub(r"(?m)^class .*", "", file.read_text()))
+    }
+
+
+def test_no_other_address_decides(scene):
+    client = _signed_in(scene.ben, raise_request_exception=False)
+    before = stored(scene.request)
+    tried = [path for path in addresses(scene) if path != address(scene.request)]
+    for path in tried:
+        client.force_login(scene.ben)  # some of them sign people out
+        client.post(path, scene.form.fields)
+        client.post(path, scene.form.fields, headers={"HX-Request": "true"})
+    assert len(tried) > 20
+    assert stored(scene.request) == before
+
+
+def addresses(scene: Scene) -> list[str]:
+    """Every address of the project, filled in with the ids of the request and its run."""
+    given = {
+        "request_id": scene.request.pk,
+        "run_id": scene.request.run_id,
+        "decision_id": scene.request.pk,
+    }
+    found = []
+    for route in _routes(get_resolver().url_patterns):
+        filled = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: str(given.get(name[1], "1")), route)
+        if not re.search(r"[(\\^$]", filled):
+            found.append(f"/{filled}")
+    assert address(scene.request) in found
+    return found
+
+
+def _routes(patterns: list[Any], before: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _routes(pattern.url_patterns, route)
+        elif isinstance(pattern, URLPattern):
+            yield route
