@@ -15,12 +15,13 @@ import httpx
 import psycopg
 from django.db import InterfaceError, OperationalError
 from django.utils.module_loading import import_string
-from langgraph.errors import GraphRecursionError, NodeTimeoutError
+from langgraph.errors import GraphRecursionError, NodeTimeoutError, is_invalid_resume
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from audit import canonical
 from runs.moves import Failure
 from runs.registry import Declaration
+from runs.status import Park
 from runs.stop import StopRun
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ def classify(exc: BaseException, declared: Declaration) -> Failure:
         error=_text(exc),
         transient=_transient(exc, declared),
         tries_left=True,
-        park=stopped.park if stopped else None,
+        park=stopped.park if stopped else _refused(exc),
         retry_after=_seconds(_says(exc, "retry_after")),
         free=free is True or (free is None and stopped is not None and stopped.park is None),
     )
@@ -73,6 +74,14 @@ def _seconds(said: object) -> float | None:
     if isinstance(said, bool) or not isinstance(said, int | float) or not said >= 0:
         return None
     return float(min(said, LONGEST))
+
+
+def _refused(exc: BaseException) -> Park | None:
+    """LangGraph did not take an answer that does not fit the type of its question.
+
+    People's answers fit the JSON Schema of that type; its own validators may want more.
+    """
+    return Park.BAD_ANSWER if is_invalid_resume(exc) else None
 
 
 def _transient(exc: BaseException, declared: Declaration) -> bool:

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from accounts.actors import Actor
 from approvals.models import Decision, Request, Vote
-from runs import admission, checkpoints, driver, ports, registry
+from runs import admission, checkpoints, controls, driver, ports, registry
 from runs import graphs as loaded
 from runs.heartbeat import Heart
 from runs.models import Run
@@ -391,6 +391,25 @@ def test_a_python_type_receives_its_own_object(desk):
     )
     finished(desk)
     assert [agents.Payment(by=agents.Invoice(way="invoice", days=30), cents=500)] == agents.RECEIVED
+
+
+def test_an_answer_that_the_type_itself_refuses_can_be_asked_again(desk):
+    desk = desk("typed_validator")
+    number = f"{desk.token()}.v.0"
+    assert desk.send(choice="answer", **{number: "13"}).status_code == 302
+    drive(desk.run)
+    run = now(desk.run)
+    assert (run.status, run.park_reason) == ("parked", "bad_answer")
+    assert "no lucky number" in run.park_detail
+    assert agents.RECEIVED == []
+    controls.ask_again(run.pk, actor=Actor.command("test"), reason="13")
+    drive(run)
+    number = f"{desk.token()}.v.0"
+    assert desk.send(choice="answer", **{number: "7"}).status_code == 302
+    drive(run)
+    assert now(run).status == "succeeded"
+    (got,) = agents.RECEIVED
+    assert got == agents.Lucky(number=7)
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False)])

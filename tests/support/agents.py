@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 import approvals
 
@@ -158,6 +158,20 @@ class Payment(BaseModel):
     cents: int = Field(gt=0)
 
 
+class Lucky(BaseModel):
+    """A type that wants more than its JSON Schema can say."""
+
+    number: int
+
+    @field_validator("number")
+    @classmethod
+    def not_thirteen(cls, number: int) -> int:
+        if number == 13:
+            raise ValueError("13 is no lucky number")
+        return number
+
+
+typed_validator = _asking("Which number?", Lucky)
 typed_model = _asking("How is it paid?", Payment)
 typed_bool = _asking("Is it true?", bool)
 plain = _asking("May I go on?")
