@@ -38,7 +38,6 @@ class Link:
     current: bool
     count: int
     live: str
-    home: bool
 
 
 PLACES = (
@@ -87,7 +86,6 @@ def menu(person: User, path: str) -> list[Link]:
                 current=path == url if home else path.startswith(url),
                 count=place.count(person) if place.count else 0,
                 live=reverse(place.live) if place.live else "",
-                home=home,
             )
         )
     return links

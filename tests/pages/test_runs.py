@@ -16,6 +16,7 @@ from runs import checkpoints, dispatch, registry
 from runs.models import Intervention, Pulse, Run, Worker
 from runs.status import Outcome, Park, Status
 from tests.pages.conftest import WIDTHS
+from tests.pages.screens import NARROWEST, resize
 from tests.support import standing as make
 from tests.support.people import PASSWORD, person
 
@@ -92,6 +93,7 @@ def waiting(title: str = "Refund order 10382", *, by=None) -> Run:
         digest="0" * 64,
         policy=policy,
         group="finance",
+        groups=["finance"],
         deadline=make.soon(hours=1),
         fence=2,
     )
@@ -259,6 +261,18 @@ def test_a_run_page_shows_what_happens_while_it_is_open(page, ada) -> None:
     expect(page.get_by_text("Succeeded", exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [WIDTHS["phone"], NARROWEST])
+def test_on_a_phone_the_menu_and_the_tabs_are_whole(page, signed_in, width) -> None:
+    signed_in(page, person("Rut"))
+    run = make.running()
+    resize(page, width)
+    page.goto(f"/runs/{run.pk}/")
+    expect(page.get_by_role("link", name="Overview")).to_be_visible()
+    for cut in (".top nav", ".tabs"):
+        over = page.locator(cut).evaluate("element => element.scrollWidth - element.clientWidth")
+        assert over <= 0, cut
+
+
 # --- starting -------------------------------------------------------------------------------------
 
 
@@ -269,7 +283,7 @@ def test_an_operator_starts_a_run_after_correcting_the_input(page, ada) -> None:
     expect(given).to_have_value(re.compile("10382"))
     given.fill('{"order_id": 7}')
     page.get_by_role("button", name="Start the run").click()
-    expect(page.get_by_text("input.order_id")).to_be_visible()
+    expect(page.get_by_text("order_id must be text")).to_be_visible()
     expect(given).to_have_value('{"order_id": 7}')
     given.fill('{"order_id": "7"}')
     page.get_by_role("button", name="Start the run").click()
