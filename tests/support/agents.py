@@ -103,7 +103,8 @@ def _asking(payload: object, schema: Any = None) -> Any:
         return {"got": got.model_dump() if isinstance(got, BaseModel) else got}
 
     builder = StateGraph(State)
-    builder.add_node("ask", node)
+    added: Any = node  # LangGraph's many forms of a node are no help here
+    builder.add_node("ask", added)
     builder.add_edge(START, "ask")
     return builder.compile()
 
@@ -184,7 +185,8 @@ def _ours() -> Any:
         return {"got": [answer.decision, bool(answer), dict(answer.args)]}
 
     builder = StateGraph(State)
-    builder.add_node("ask", node)
+    added: Any = node  # LangGraph's many forms of a node are no help here
+    builder.add_node("ask", added)
     builder.add_edge(START, "ask")
     return builder.compile()
 

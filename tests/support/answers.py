@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 
 from approvals import shapes
+from approvals.jsonforms import schemas
 from approvals.shapes import Asked, Given
 from approvals.status import Verdict
 from audit import canonical
@@ -23,7 +24,7 @@ def asked(
         shape=shapes.detect(payload, schema),
         payload=canonical.visible(payload),
         digest=shapes.fingerprint(payload),
-        schema=shapes.schemas.of(schema),
+        schema=schemas.of(schema),
         answers=answers or {},
         may_change=lambda name: any(fnmatchcase(name, pattern) for pattern in editable),
     )
