@@ -80,7 +80,7 @@ def _settle_page(
     context = {
         "detail": detail,
         "effect": detail.effect,
-        "state": shown.state_of(detail.effect),
+        "state": shown.state_of(detail.effect, detail.state),
         "suspect": suspect.of(detail),
         "looks": [shown.Asked.of(each) for each in detail.looks],
         "preview": shown.preview(detail.effect.args),

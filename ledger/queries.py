@@ -79,7 +79,14 @@ class Detail:
 
     @property
     def state(self) -> State:
-        return status.CALLING if self.calling else status.STATES[self.effect.status]
+        if self.calling:
+            return status.CALLING
+        return status.shown(
+            self.effect.status,
+            calling=False,
+            unheard=any(call.outcome == status.Outcome.UNKNOWN for call in self.calls),
+            ended=self.effect.run.ended,
+        )
 
     @property
     def may_be_settled(self) -> bool:
@@ -94,16 +101,19 @@ def effects(
     before: Place | None = None,
     limit: int = 50,
 ) -> Sequence[Effect]:
-    """Up to `limit` effects that `user` may see, last changed first, each with its run and
-    `calling` (a call is open).
+    """Up to `limit` effects that `user` may see, last changed first, each with its run, `calling`
+    (a call is open) and `unheard` (nobody knows how one ended).
 
     `after` is the last row of the page before, `before` the first row of the page after.
     """
-    open_calls = EffectAttempt.objects.filter(effect=OuterRef("pk"), outcome=status.Outcome.OPEN)
+    calls = EffectAttempt.objects.filter(effect=OuterRef("pk"))
     found = (
         Effect.objects.filter(_where(filters), visible.within(user, "run"))
         .select_related("run")
-        .annotate(calling=Exists(open_calls))
+        .annotate(
+            calling=Exists(calls.filter(outcome=status.Outcome.OPEN)),
+            unheard=Exists(calls.filter(outcome=status.Outcome.UNKNOWN)),
+        )
     )
     if before is not None:
         newer = found.filter(

@@ -17,9 +17,8 @@ LONGEST = 40
 """Characters of each."""
 
 
-def state_of(effect: Effect) -> State:
-    """The stored state; with a hand where a person said so."""
-    state = status.STATES[effect.status]
+def state_of(effect: Effect, state: State) -> State:
+    """Its state; with a hand where a person said so."""
     if not effect.settled_by or effect.status not in status.DONE:
         return state
     return replace(

@@ -72,6 +72,14 @@ CALLING = State(
     sentence="A call to the provider is going on.",
 )
 """Overlay of `pending` while an attempt is open."""
+NOT_PERFORMED = State(
+    value="not_performed",
+    label="Not performed",
+    tone="neutral",
+    icon="slash",
+    sentence="Not performed; the run has ended.",
+)
+"""Overlay of `pending` once its run has ended, if all its calls are known to have done nothing."""
 
 
 class Outcome(models.TextChoices):
@@ -119,6 +127,17 @@ OUTCOMES: dict[str, State] = {
         sentence="A look-up or a person found that the call had no effect.",
     ),
 }
+
+
+def shown(stored: str, *, calling: bool, unheard: bool, ended: bool) -> State:
+    """The state of an effect as pages show it: `calling`, `unheard`, if a call is open or nobody
+    knows how one ended; `ended`, if its run has.
+    """
+    if stored != Status.PENDING:
+        return STATES[stored]
+    if calling:
+        return CALLING
+    return NOT_PERFORMED if ended and not unheard else STATES[stored]
 
 
 class Answer(models.TextChoices):

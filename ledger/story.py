@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from accounts.models import User
@@ -38,9 +38,19 @@ class Story:
         return Effect.objects.filter(run_id=run_id).count()
 
     def items(self, run_id: UUID, user: User) -> list[Item]:
-        calling = set(_open_calls(run_id).values_list("effect_id", flat=True))
-        found = Effect.objects.filter(run_id=run_id).order_by("-created_at")
-        return [_item(effect, calling=effect.pk in calling) for effect in found[:MOST]]
+        calls = EffectAttempt.objects.filter(effect=OuterRef("pk"))
+        found = (
+            Effect.objects.filter(run_id=run_id)
+            .select_related("run")
+            .annotate(
+                calling=Exists(calls.filter(outcome=status.Outcome.OPEN)),
+                unheard=Exists(calls.filter(outcome=status.Outcome.UNKNOWN)),
+            )
+            .order_by("-created_at")
+        )
+        return [
+            _item(effect, calling=effect.calling, unheard=effect.unheard) for effect in found[:MOST]
+        ]
 
     def events(
         self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
@@ -125,11 +135,11 @@ def _under_way(call: EffectAttempt) -> Fact:
     )
 
 
-def _item(effect: Effect, *, calling: bool) -> Item:
+def _item(effect: Effect, *, calling: bool, unheard: bool) -> Item:
     return Item(
         title=effect.tool,
         url=_url(effect),
-        state=CALLING if calling and effect.status == Status.PENDING else STATES[effect.status],
+        state=status.shown(effect.status, calling=calling, unheard=unheard, ended=effect.run.ended),
         detail=effect.provider_ref,
         note=phrase(
             f"settled by {effect.settled_by}"

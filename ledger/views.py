@@ -125,10 +125,15 @@ def _changed_since(filters: Filters, user: User, place: Place) -> int:
 
 
 def _row(effect: Effect) -> Row:
-    calling = effect.status == Status.PENDING and getattr(effect, "calling", False)
+    state = status.shown(
+        effect.status,
+        calling=getattr(effect, "calling", False),
+        unheard=getattr(effect, "unheard", False),
+        ended=effect.run.ended,
+    )
     return Row(
         effect=effect,
-        state=status.CALLING if calling else shown.state_of(effect),
+        state=shown.state_of(effect, state),
         preview=shown.preview(effect.args),
     )
 
@@ -186,7 +191,7 @@ def effect(request: HttpRequest, uid: UUID) -> HttpResponse:
     context = {
         "detail": detail,
         "effect": detail.effect,
-        "state": detail.state if detail.calling else shown.state_of(detail.effect),
+        "state": (detail.state if detail.calling else shown.state_of(detail.effect, detail.state)),
         "args": args.value,
         "result": result.value,
         "responses": responses.value,

@@ -72,6 +72,20 @@ def test_effects_are_counted_and_listed_newest_first(operator) -> None:
     assert items[1].detail == "re_1"
 
 
+def test_what_an_ended_run_never_performed_is_no_longer_pending(operator) -> None:
+    run = make.run(status="cancelled", ended_at=make.ago(minutes=1))
+    effect(run, Status.PENDING, "never.called")
+    call(effect(run, Status.PENDING, "refused.for_now"), Outcome.RETRYABLE)
+    call(effect(run, Status.PENDING, "unheard.of"), Outcome.UNKNOWN)
+    call(effect(run, Status.PENDING, "on.its_way"), Outcome.OPEN)
+    assert {item.title: item.state.label for item in STORY.items(run.pk, operator)} == {
+        "never.called": "Not performed",
+        "refused.for_now": "Not performed",
+        "unheard.of": "Pending",  # until the sweeper puts it in doubt
+        "on.its_way": "Calling",
+    }
+
+
 def test_each_call_is_an_event_and_so_is_settling_by_hand(operator) -> None:
     run = make.run()
     made = effect(run, Status.CONFIRMED, settled_by="Ada", settled_at=make.ago(seconds=1))

@@ -189,6 +189,23 @@ def test_the_page_of_an_effect_tells_everything_about_it(as_ada):
     assert reverse("approvals:decision", args=[one.permit]) in html_of(as_ada.get(page_of(one)))
 
 
+def test_pages_say_that_an_ended_run_never_performed_an_effect(as_ada):
+    one = effect(status="pending", attempts=0, retry_at=facts.clock())
+    Run.objects.filter(pk=one.run_id).update(status="cancelled", ended_at=ClockTimestamp())
+    said = "Not performed; the run has ended."
+    page = html_of(as_ada.get(page_of(one)))
+    assert f"<p><b>{said}</b></p>" in page
+    assert "Nothing was sent." in page
+    assert "Tried again" not in page
+    for place in ("/ledger/", f"/runs/{one.run_id}/effects/"):
+        listed = html_of(as_ada.get(place))
+        assert f'title="{said}"' in listed
+        assert "Not performed</span>" in listed
+    going_on = html_of(as_ada.get(page_of(effect(status="pending", attempts=0))))
+    assert said not in going_on
+    assert "Nothing has been sent yet." in going_on
+
+
 def test_a_second_success_is_shown_at_the_top(as_ada):
     one = effect()
     Incident.objects.create(kind="duplicate", run=one.run, effect=one, facts={"second": "re_B"})
