@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+from uuid import UUID
+
 import pytest
 from django.db import transaction
 
@@ -9,8 +12,8 @@ from ledger import errors, outbox
 from ledger.models import Message
 
 
-def add(**changes: object) -> object:
-    given = {"destination": "test", "payload": {"n": 1}, "dedupe": "k"} | changes
+def add(**changes: Any) -> UUID:
+    given: dict[str, Any] = {"destination": "test", "payload": {"n": 1}, "dedupe": "k"} | changes
     with transaction.atomic():
         return outbox.add(given.pop("destination"), given.pop("payload"), **given)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agents import inputs
@@ -77,6 +79,6 @@ def test_a_complaint_says_where_and_needs_no_example() -> None:
 def test_every_agent_of_the_demo_starts_from_an_example_that_works(name) -> None:
     declared = registry.declarations()[name]
     assert declared.input_schema is not None
-    given = examples.of(declared.input_schema)
+    given: Any = examples.of(declared.input_schema)
     assert examples.complaint(declared.input_schema, given) == ""
     assert orders.load(order_id=given["order_id"])["order_id"] == given["order_id"]

@@ -184,7 +184,7 @@ class NoRoom(Exception):
 
 
 @pytest.fixture
-def no_room(monkeypatch) -> Callable[[], None]:
+def no_room(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Puts fail after the fence check and before the checkpoint; the returned function ends it."""
 
     def fail(_: object) -> None:

@@ -19,7 +19,7 @@ from signalbox import doctor
 
 @pytest.fixture
 def message(db: None, monkeypatch) -> Message:
-    monkeypatch.setattr(outbox.dispatch, "call_now", lambda task: True)
+    monkeypatch.setattr("runs.dispatch.call_now", lambda task: True)
     with transaction.atomic():
         uid = outbox.add("test", {}, dedupe="k")
     return Message.objects.get(uid=uid)
@@ -58,7 +58,7 @@ def test_a_database_that_cannot_be_reached_names_the_variable(settings, monkeypa
     def unreachable() -> None:
         raise OperationalError("could not translate host name\nmore")
 
-    monkeypatch.setattr(doctor.connection, "cursor", unreachable)
+    monkeypatch.setattr("django.db.connection.cursor", unreachable)
 
     first = next(doctor.examine())
     assert (first.part, first.says) == ("database", "could not translate host name")

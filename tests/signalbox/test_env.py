@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -93,11 +94,12 @@ def test_what_cannot_be_meant_is_refused_in_one_line_that_says_what_to_do(env, r
 def test_addresses_that_hold_a_password_are_never_repeated(env):
     env.ENVIRON |= {"A": "foo://me:hush@x", "B": "foo://me:hush@x", "C": "hush"}
 
-    for read in (
+    reads: tuple[Callable[[], object], ...] = (
         lambda: env.postgres_url("A", ""),
         lambda: env.mail_url("B", ""),
         lambda: env.secret("C", least=32),
-    ):
+    )
+    for read in reads:
         with pytest.raises(ImproperlyConfigured) as refused:
             read()
         assert "hush" not in str(refused.value)

@@ -68,7 +68,12 @@ def test_many_changes_are_capped_and_counted() -> None:
 
 def test_only_rows_that_are_shown_are_drawn(monkeypatch) -> None:
     drawn: list[str] = []
-    monkeypatch.setattr(jsondiff, "visible", lambda text: drawn.append(text) or text)
+
+    def draw(text: str) -> str:
+        drawn.append(text)
+        return text
+
+    monkeypatch.setattr(jsondiff, "visible", draw)
     found = compare(list(range(20_000)), list(range(20_000, 0, -1)))
     assert (found.hidden, found.unchanged) == (20_000 - jsondiff.MOST_ROWS - 1, 1)
     assert len(drawn) == 3 * jsondiff.MOST_ROWS  # a path and two values each
