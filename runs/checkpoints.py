@@ -29,8 +29,10 @@ from runs import errors
 TIMEOUTS = "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s"
 TRANSACTION_TIMEOUT = "30s"
 """From PostgreSQL 17: ends a writer that is frozen inside a pipeline, which counts as active."""
-DJANGOS = ("context", "cursor_factory", "prepare_threshold", "options")
-"""What Django's connections have besides an address, user and certificates."""
+UNLIMITED = "-c lock_timeout=0 -c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
+"""Undoes the limits of Django's connections: an index may take long to build."""
+DJANGOS = ("context", "cursor_factory", "prepare_threshold")
+"""What Django's connections have besides an address, user, certificates and server settings."""
 SETUP_LOCK = 7_164_202_611
 """Key of the advisory lock that serialises set-up."""
 VERSION = len(PostgresSaver.MIGRATIONS) - 1
@@ -42,8 +44,9 @@ INDEXES = (
 
 
 def dsn() -> dict[str, Any]:
-    """How to connect to Django's database directly."""
+    """How to connect to Django's database directly, with what its address sets, but no limits."""
     params = connection.get_connection_params()
+    params["options"] = f"{params.get('options', '')} {UNLIMITED}".strip()
     return {key: value for key, value in params.items() if value and key not in DJANGOS}
 
 
@@ -144,12 +147,13 @@ _guard = threading.Lock()
 
 
 def _kwargs() -> dict[str, Any]:
+    direct = dsn()
     return {
-        **dsn(),
+        **direct,
         "autocommit": True,
         "prepare_threshold": None,
         "row_factory": dict_row,
-        "options": TIMEOUTS,
+        "options": f"{direct['options']} {TIMEOUTS}",
         "application_name": "signalbox-saver",
     }
 

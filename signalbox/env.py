@@ -89,8 +89,12 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
             )
         return found
 
-    def postgres_url(self, var: str, default: str) -> dict[str, Any]:
-        """Django's settings for a database. No error repeats the value: it may hold a password."""
+    def postgres_url(self, var: str, default: str, *, options: str = "") -> dict[str, Any]:
+        """Django's settings for a database. No error repeats the value: it may hold a password.
+
+        `options` is what the server is told of every connection, as `-c name=value`. It comes
+        after what the address has of that kind, so it wins where both name the same.
+        """
         address = self.str(var, default="") or default
         try:
             # Read by hand first: django-environ takes what it does not know for SQLite or nothing.
@@ -104,6 +108,9 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
                 f"{var} must be an address of PostgreSQL 14 or newer, as"
                 " postgres://user:password@host:5432/name. Correct it, or leave it out."
             )
+        if options:
+            more = found.setdefault("OPTIONS", {})
+            more["options"] = f"{more.get('options', '')} {options}".strip()
         return found
 
     def mail_url(self, var: str, default: str) -> dict[str, Any]:

@@ -96,18 +96,21 @@ TEMPLATES = [
 DATABASE_URL = env.str("DATABASE_URL", default="")
 """Empty: the embedded PostgreSQL of STATE_DIR."""
 DATABASES = {
-    "default": env.postgres_url("DATABASE_URL", default=places.database_url(STATE_DIR))
+    "default": env.postgres_url(
+        "DATABASE_URL",
+        default=places.database_url(STATE_DIR),
+        options=(
+            "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
+        ),
+    )
     | {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
 }
 # The folder of a unix socket is percent-encoded in the address; environ leaves it so.
 DATABASES["default"]["HOST"] = unquote(DATABASES["default"]["HOST"])
 DATABASES["default"]["OPTIONS"] = {
-    "options": (
-        "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
-    ),
     # How often a connection sends one of a driver's statements until it prepares it; 0: never.
     "prepare_threshold": env.count("DATABASE_PREPARE", 3, least=0) or None,
-} | DATABASES["default"].get("OPTIONS", {})
+} | DATABASES["default"]["OPTIONS"]
 
 CACHES = {
     "default": {

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 from langgraph.checkpoint.postgres import PostgresSaver
-from psycopg.rows import dict_row
+from psycopg.rows import dict_row, tuple_row
 
 from runs import checkpoints, errors
 from tests.support import child
@@ -43,10 +43,24 @@ def invalidate(index: str) -> None:
 
 
 def test_savers_connect_with_the_certificates_of_the_address(monkeypatch) -> None:
-    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {"sslkey": "/k", "options": "-c a=b"})
-    found = checkpoints.dsn()
-    assert found["sslkey"] == "/k"
-    assert "options" not in found
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {"sslkey": "/k"})
+    assert checkpoints.dsn()["sslkey"] == "/k"
+
+
+def test_savers_look_where_the_address_says_and_have_limits_of_their_own(
+    database, monkeypatch
+) -> None:
+    given = {"options": "-c search_path=elsewhere,public -c lock_timeout=9s -c statement_timeout=1"}
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", given)
+    names = ("search_path", "lock_timeout", "statement_timeout")
+
+    def set_to(kwargs: dict[str, Any]) -> list[str]:
+        with psycopg.connect(**kwargs | {"row_factory": tuple_row}) as conn:
+            found = [conn.execute(f"SHOW {name}").fetchone() for name in names]
+        return [row[0] for row in found if row]
+
+    assert set_to(checkpoints.dsn()) == ["elsewhere,public", "0", "0"]
+    assert set_to(checkpoints._kwargs()) == ["elsewhere,public", "5s", "0"]
 
 
 def test_set_up_makes_the_tables_and_is_harmless_the_second_time(empty) -> None:

@@ -135,3 +135,18 @@ def test_a_variable_that_is_misspelt_is_a_warning_of_the_check(settings):
         "Did you mean RUNS_LEASE_SECONDS? Rename it, or take it out.",
     )
     assert "RUNS_XYZZY" in far.msg
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("postgres://host/name", "-c a=1"),
+        ("postgres://host/name?options=-c%20search_path%3Dx", "-c search_path=x -c a=1"),
+        ("postgres://host/name?options=-c%20a%3D2&sslmode=require", "-c a=2 -c a=1"),
+    ],
+)
+def test_what_every_connection_needs_comes_after_what_the_address_sets(env, address, told):
+    env.ENVIRON["D"] = address
+    found = env.postgres_url("D", "", options="-c a=1")
+    assert found["OPTIONS"]["options"] == told
+    assert ("sslmode" in found["OPTIONS"]) == ("sslmode" in address)
