@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from django.conf import settings
 
 from signalbox.embedded import services
 from tests.support import chromium, flush
+
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
+"""How long one example takes says something about the machine only."""
 
 PAGES_NOT_RUN = "no Chromium on this machine: install the package chromium, or run `make test`"
 
