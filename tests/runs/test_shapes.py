@@ -140,6 +140,7 @@ def test_what_happens_to_a_run_is_told(start, drive) -> None:
     assert entries(run) == [
         "run.started",
         "request.opened",
+        "request.nobody_can_decide",  # there is no account yet
         "run.waiting",
         "decision.made",
         "decision.delivered",
