@@ -70,7 +70,7 @@ def test_twenty_tabs_of_one_person_are_one_verdict_and_nineteen_are_told(asked, 
 def test_of_an_approval_and_a_rejection_at_the_same_moment_one_counts(asked, ben, eve, duel):
     won: Counter[str] = Counter()
     fair = Handicap()
-    for _ in range(40):
+    for _ in range(200):
         request = asked()
         results = duel(*fair(partial(approve, request, ben), partial(reject, request, eve)))
         assert outcomes(results) == {"Outcome": 1, "AlreadyDecided": 1}
@@ -82,7 +82,7 @@ def test_of_an_approval_and_a_rejection_at_the_same_moment_one_counts(asked, ben
         assert now(request.run).wakes == 1
         won[winner.verdict] += 1
         fair.won(0 if winner.verdict == Status.APPROVED else 1)
-    assert set(won) == {"approved", "rejected"}, won
+    assert min(won["approved"], won["rejected"]) >= 40, won
 
 
 def test_two_of_twenty_people_complete_a_quorum_and_nobody_is_counted_twice(asked, rule):
