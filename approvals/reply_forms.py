@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from django.http import QueryDict
 
 from approvals import errors, shapes
-from approvals.jsonforms import fields
+from approvals.jsonforms import building, fields
 from approvals.jsonforms.fields import ABSENT
 from approvals.jsonforms.schemas import Problem
 from approvals.shapes import Action, Choice, Pick, edits
@@ -246,7 +246,7 @@ def _form(
     if choice.changes:
         args = action.args if before is None else before.args
         initial = edits.part(args, action.schema)
-    return fields.make(action.schema, f"{action.token}.v", initial=initial, posted=posted)
+    return building.make(action.schema, f"{action.token}.v", initial=initial, posted=posted)
 
 
 def _chosen(part: Part) -> str:

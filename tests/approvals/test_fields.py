@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from pydantic import BaseModel, Discriminator, Field
 
-from approvals.jsonforms import fields, schemas
+from approvals.jsonforms import building, fields, schemas
 from approvals.jsonforms.fields import ABSENT
 
 PERSON = {
@@ -37,7 +37,7 @@ def sent(**values: Any) -> QueryDict:
 
 def read(schema: dict[str, Any], initial: object = ABSENT, **values: Any) -> object:
     """The value, or the errors by the name of their field."""
-    form = fields.make(schema, "v", initial=initial, posted=sent(**values))
+    form = building.make(schema, "v", initial=initial, posted=sent(**values))
     value = form.read()
     errors = {each.name: each.errors for each in form.everything if each.errors}
     return errors or value
@@ -150,7 +150,7 @@ def test_an_error_in_a_list_stands_at_its_row_though_rows_above_are_blank():
 
 def test_another_row_can_be_asked_for_and_keeps_what_was_typed():
     schema = {"type": "array", "items": {"type": "string"}, "maxItems": 3}
-    form = fields.make(schema, "v", posted=sent(v_rows="2", v_0="a", add="v"))
+    form = building.make(schema, "v", posted=sent(v_rows="2", v_0="a", add="v"))
     assert [child.text for child in form.root.children] == ["a", "", ""]
     assert not form.root.more
 
@@ -206,7 +206,7 @@ class Payment(BaseModel):
 def test_a_python_type_gets_a_form_of_its_own():
     schema = schemas.of(Payment)
     assert schema is not None
-    form = fields.make(schema, "v")
+    form = building.make(schema, "v")
     assert [each.kind for each in form.root.children] == ["variant", "integer", "array", "choice"]
     filled = {"v_0": "0", "v_0_0_1": "1234", "v_1": "5", "v_2_rows": "1", "v_3": "1"}
     assert read(dict(schema), **filled) == {
@@ -238,7 +238,7 @@ def test_a_python_type_gets_a_form_of_its_own():
     ],
 )
 def test_what_a_form_cannot_express_is_a_field_for_json(schema):
-    assert fields.make(schema, "v").root.kind == "json"
+    assert building.make(schema, "v").root.kind == "json"
 
 
 def test_a_schema_that_contains_itself_ends_in_a_field_for_json():
@@ -246,14 +246,14 @@ def test_a_schema_that_contains_itself_ends_in_a_field_for_json():
         "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
         "$ref": "#/$defs/node",
     }
-    form = fields.make(schema, "v")
+    form = building.make(schema, "v")
     assert form.everything[-1].kind == "json"
     assert len(form.everything) < 10
 
 
 def test_a_huge_schema_ends_in_fields_for_json():
     wide = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(1000)}}
-    assert fields.make(wide, "v").everything[-1].kind == "json"
+    assert building.make(wide, "v").everything[-1].kind == "json"
 
 
 @pytest.mark.parametrize(
@@ -276,9 +276,9 @@ def test_a_huge_schema_ends_in_fields_for_json():
     ],
 )
 def test_what_nobody_touched_comes_back_as_it_was(schema, value):
-    form = fields.make(schema, "v", initial=value)
+    form = building.make(schema, "v", initial=value)
     posted = sent(**{name.replace(".", "_"): texts for name, texts in as_a_browser(form.root)})
-    again = fields.make(schema, "v", initial=value, posted=posted)
+    again = building.make(schema, "v", initial=value, posted=posted)
     found = again.read()
     if not again.wrong:  # a value that does not fit the schema is refused, and kept in the control
         assert found == value
@@ -303,7 +303,7 @@ def test_a_time_is_read_in_the_zone_of_the_reader():
     with timezone.override(zoneinfo.ZoneInfo("Europe/Berlin")):
         assert read(schema, v="2026-07-01T12:00") == "2026-07-01T12:00:00+02:00"
         assert "Clocks jump" in str(read(schema, v="2026-03-29T02:30"))
-        form = fields.make(schema, "v", initial="2026-07-01T10:00:00Z")
+        form = building.make(schema, "v", initial="2026-07-01T10:00:00Z")
         assert form.root.text == "2026-07-01T12:00:00"
 
 
@@ -313,7 +313,7 @@ def test_defaults_are_shown_and_an_optional_object_is_not_made_of_them_alone():
         "type": "object",
         "properties": {"inner": inner, "a": {"default": 1, "type": "integer"}},
     }
-    form = fields.make(schema, "v")
+    form = building.make(schema, "v")
     assert [each.text for each in form.everything if each.kind == "integer"] == ["3", "1"]
     assert read(schema, v_0_0="3", v_1="1") == {"a": 1}
     assert read(schema, v_0_0="4", v_1="1") == {"a": 1, "inner": {"n": 4}}
@@ -329,7 +329,7 @@ def test_what_was_typed_stands_in_the_page_again_as_text():
         },
     }
     posted = sent(v_0='"><script>alert(1)</script>')
-    form = fields.make(schema, "v", posted=posted)
+    form = building.make(schema, "v", posted=posted)
     form.read()
     html = render_to_string("approvals/_input.html", {"one": form.root})
     assert "<script" not in html
