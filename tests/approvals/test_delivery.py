@@ -17,11 +17,11 @@ from approvals import ask, clock, deadlines
 from approvals.models import Decision, Request
 from approvals.permits import Permits
 from audit.models import Entry
-from runs import admission, checkpoints, controls, driver, ports, registry, status
-from runs import graphs as loaded
+from runs import admission, checkpoints, controls, driver, status
 from runs.heartbeat import Heart
 from runs.models import Lease, Run
 from tests.approvals.conftest import approve, due_in, now, reject
+from tests.support import caches
 from tests.support import graphs as support
 from tests.support.people import person
 
@@ -37,15 +37,10 @@ class State(TypedDict, total=False):
 def clean(monkeypatch, transactional_db) -> Iterator[None]:
     # These drives are shorter than a lease; a heart would keep its connection for ever.
     monkeypatch.setattr(Heart, "_ensure_thread", lambda _: None)
-    _forget_caches()
+    caches.forget()
     yield
     support.HOOKS.clear()
-    _forget_caches()
-
-
-def _forget_caches() -> None:
-    for cached in (ports.approvals, ports.ledger, registry.declarations, loaded.load):
-        cached.cache_clear()
+    caches.forget()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -67,7 +62,7 @@ def start(settings, monkeypatch):
         settings.RUNS_AGENTS = [
             {"name": "desk", "graph": "tests.support.graphs.desk", "version": "1"}
         ]
-        _forget_caches()
+        caches.forget()
         run = admission.start("desk", {}, actor=SHELL)
         drive(run)
         return run

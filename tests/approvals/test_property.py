@@ -43,15 +43,13 @@ from runs import (
     driver,
     errors,
     killpoints,
-    ports,
-    registry,
     status,
     sweeper,
 )
-from runs import graphs as loaded
 from runs.heartbeat import Heart
 from runs.models import Lease, Pulse, Run
 from tests.approvals.hearing import EARS, SHAPES, STYLES
+from tests.support import caches
 from tests.support.people import person
 
 EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "20"))
@@ -542,17 +540,12 @@ def rung(settings, monkeypatch) -> Iterator[list[UUID]]:
         {"name": name, "graph": f"tests.approvals.hearing.{name}", "version": "1"}
         for name in SHAPES
     ]
-    _forget_caches()
+    caches.forget()
     yield heard
     killpoints.install(None)
     EARS.heard.clear()
     checkpoints.close()
-    _forget_caches()
-
-
-def _forget_caches() -> None:
-    for cached in (ports.approvals, ports.ledger, registry.declarations, loaded.load):
-        cached.cache_clear()
+    caches.forget()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -15,12 +15,11 @@ from django.urls import reverse
 
 from accounts.actors import Actor
 from approvals.models import Decision, Request, Vote
-from runs import admission, checkpoints, controls, driver, ports, registry
-from runs import graphs as loaded
+from runs import admission, checkpoints, controls, driver
 from runs.heartbeat import Heart
 from runs.models import Run
 from tests.approvals.conftest import now
-from tests.support import agents
+from tests.support import agents, caches
 from tests.support.people import person
 from tests.support.posting import control, form_of, offered
 
@@ -35,14 +34,9 @@ def clean(monkeypatch, transactional_db) -> Iterator[None]:
     monkeypatch.setattr(Heart, "_ensure_thread", lambda _: None)
     agents.CALLS.clear()
     agents.RECEIVED.clear()
-    _forget_caches()
+    caches.forget()
     yield
-    _forget_caches()
-
-
-def _forget_caches() -> None:
-    for cached in (ports.approvals, ports.ledger, registry.declarations, loaded.load):
-        cached.cache_clear()
+    caches.forget()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,7 +64,7 @@ def start(settings) -> Callable[..., Run]:
         settings.RUNS_AGENTS = [
             {"name": "agent", "graph": f"tests.support.agents.{name}", "version": "1"}
         ]
-        _forget_caches()
+        caches.forget()
         run = admission.start("agent", {}, actor=Actor.command("test"))
         drive(run)
         assert now(run).status == "waiting", now(run).park_detail

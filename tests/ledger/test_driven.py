@@ -14,13 +14,13 @@ from accounts.actors import Actor
 from ledger import facts, refusals, stops, sweep
 from ledger.outcomes import Outcome
 from ledger.settle import settle
-from runs import admission, checkpoints, controls, driver, killpoints, ports, registry
-from runs import graphs as loaded
+from runs import admission, checkpoints, controls, driver, killpoints
 from runs.models import Lease, Run
 from runs.status import Outcome as Ended
 from tests.ledger import desk
 from tests.ledger.conftest import dying_at, effect_of, outcomes_of, pass_time
 from tests.ledger.provider import Provider, http, unheard
+from tests.support import caches
 
 pytestmark = pytest.mark.usefixtures("real_steps")
 SHELL = Actor.command("test")
@@ -39,10 +39,6 @@ def pools_end(django_db_setup: None, django_db_blocker) -> Iterator[None]:
 
 @pytest.fixture
 def world(settings, monkeypatch) -> Iterator[Provider]:
-    def forget() -> None:
-        for cached in (ports.approvals, ports.ledger, registry.declarations, loaded.load):
-            cached.cache_clear()
-
     settings.RUNS_AGENTS = [
         {"name": name, "graph": f"tests.ledger.desk.{name}", "version": "1"}
         for name in ("graph", "async_graph", "workflow")
@@ -50,9 +46,9 @@ def world(settings, monkeypatch) -> Iterator[Provider]:
     settings.RUNS_BACKOFF = timedelta(0)
     world = Provider()
     monkeypatch.setattr(desk, "WORLD", world)
-    forget()
+    caches.forget()
     yield world
-    forget()
+    caches.forget()
 
 
 def start(tool: str = "kept", **given: object) -> Run:

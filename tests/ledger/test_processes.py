@@ -11,14 +11,13 @@ from django.db import connection
 
 from accounts.actors import Actor
 from ledger.settle import settle
-from runs import admission, checkpoints, driver, ports, registry
-from runs import graphs as loaded
+from runs import admission, checkpoints, driver
 from runs.models import Run
 from runs.status import Outcome as Ended
 from tests.agents import fakepay_process
 from tests.agents.fakepay_process import Fakepay
 from tests.ledger.conftest import effect_of, outcomes_of, pass_time
-from tests.support import child
+from tests.support import caches, child
 from tests.support.processes import until, worker
 
 pytestmark = [pytest.mark.chaos, pytest.mark.usefixtures("real_steps")]
@@ -45,18 +44,14 @@ def bank(tmp_path_factory) -> Iterator[Fakepay]:
 
 @pytest.fixture
 def desk(settings, bank: Fakepay) -> Iterator[None]:
-    def forget() -> None:
-        for cached in (ports.approvals, ports.ledger, registry.declarations, loaded.load):
-            cached.cache_clear()
-
     settings.RUNS_AGENTS = [
         {"name": "paydesk", "graph": "tests.ledger.paydesk.graph", "version": "1"}
     ]
     settings.FAKEPAY_URL = bank.url
     settings.RUNS_BACKOFF = timedelta(0)
-    forget()
+    caches.forget()
     yield
-    forget()
+    caches.forget()
 
 
 def start(tool: str, order: str) -> Run:

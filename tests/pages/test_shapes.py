@@ -15,13 +15,12 @@ from playwright.sync_api import Page, expect
 from accounts.actors import Actor
 from accounts.models import User
 from approvals.models import Decision, Request, Vote
-from runs import admission, checkpoints, dispatch, driver, ports, registry
-from runs import graphs as loaded
+from runs import admission, checkpoints, dispatch, driver
 from runs.heartbeat import Heart
 from runs.models import Lease, Run
 from tests.approvals.conftest import ask, now, pending
 from tests.pages.screens import everywhere
-from tests.support import agents
+from tests.support import agents, caches
 from tests.support.people import person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -37,14 +36,9 @@ def clean(monkeypatch, transactional_db) -> Iterator[None]:
     monkeypatch.setattr(dispatch, "call_now", lambda task: True)
     agents.CALLS.clear()
     agents.RECEIVED.clear()
-    _forget_caches()
+    caches.forget()
     yield
-    _forget_caches()
-
-
-def _forget_caches() -> None:
-    for cached in (ports.approvals, ports.ledger, registry.declarations, loaded.load):
-        cached.cache_clear()
+    caches.forget()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -87,7 +81,7 @@ def start(settings) -> Callable[[str], Run]:
                 "title": "Send the report",
             }
         ]
-        _forget_caches()
+        caches.forget()
         run = admission.start("agent", {}, actor=Actor.command("test"))
         driver.drive(run.pk, holder="w1", cause="test")
         return run

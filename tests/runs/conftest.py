@@ -16,10 +16,10 @@ from accounts.actors import Actor
 from accounts.models import User
 from audit.models import Entry
 from ledger.models import Effect
-from runs import admission, checkpoints, dispatch, driver, killpoints, ports, registry, status
+from runs import admission, checkpoints, dispatch, driver, killpoints, registry, status
 from runs import graphs as loaded
 from runs.models import Attempt, Lease, Run
-from tests.support import approver, graphs, tables
+from tests.support import approver, caches, graphs, tables
 from tests.support.people import person
 
 SHELL = Actor.command("test")
@@ -31,16 +31,11 @@ def clean(settings, monkeypatch, tmp_path: Path) -> Iterator[None]:
     settings.RUNS_SWEEP_RULES = []
     settings.RUNS_BACKOFF = timedelta(0)
     monkeypatch.setattr(graphs, "RECORD", tmp_path / "visits")
-    _forget_caches()
+    caches.forget()
     yield
     graphs.HOOKS.clear()
     killpoints.install(None)
-    _forget_caches()
-
-
-def _forget_caches() -> None:
-    for cached in (ports.approvals, ports.ledger, registry.declarations, loaded.load):
-        cached.cache_clear()
+    caches.forget()
 
 
 @pytest.fixture(scope="session", autouse=True)
