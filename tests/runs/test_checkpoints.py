@@ -50,8 +50,9 @@ def test_savers_connect_with_the_certificates_of_the_address(monkeypatch) -> Non
 def test_savers_look_where_the_address_says_and_have_limits_of_their_own(
     database, monkeypatch
 ) -> None:
-    given = {"options": "-c search_path=elsewhere,public -c lock_timeout=9s -c statement_timeout=1"}
-    monkeypatch.setitem(connection.settings_dict, "OPTIONS", given)
+    given = {
+        "options": "-c search_path=elsewhere,public -c lock_timeout=9s -c statement_timeout=1h"
+    }
     names = ("search_path", "lock_timeout", "statement_timeout")
 
     def set_to(kwargs: dict[str, Any]) -> list[str]:
@@ -59,8 +60,12 @@ def test_savers_look_where_the_address_says_and_have_limits_of_their_own(
             found = [conn.execute(f"SHOW {name}").fetchone() for name in names]
         return [row[0] for row in found if row]
 
-    assert set_to(checkpoints.dsn()) == ["elsewhere,public", "0", "0"]
-    assert set_to(checkpoints._kwargs()) == ["elsewhere,public", "5s", "0"]
+    # Only here: were it still so afterwards, a new connection would look elsewhere for our tables.
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setitem(connection.settings_dict, "OPTIONS", given)
+        with_defaults, of_savers = checkpoints.dsn(), checkpoints._kwargs()
+    assert set_to(with_defaults) == ["elsewhere,public", "0", "0"]
+    assert set_to(of_savers) == ["elsewhere,public", "5s", "0"]
 
 
 def test_set_up_makes_the_tables_and_is_harmless_the_second_time(empty) -> None:
