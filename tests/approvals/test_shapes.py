@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from approvals import errors, shapes
 from approvals.models import Request
-from approvals.shapes import NOTHING, Shape
+from approvals.shapes import NOTHING, Shape, kinds
 from approvals.status import DELIVERIES, STATES, Delivery, Status, Verdict
 from audit import canonical
 from tests.approvals.conftest import REFUND, ours
@@ -677,7 +677,7 @@ def test_a_plain_question_takes_no_value(value):
 def test_every_shape_fits_the_column_and_every_state_has_its_words():
     most = Request._meta.get_field("shape").max_length or 0
     assert all(len(shape) <= most for shape in Shape)
-    assert set(shapes.KINDS) == set(Shape)
+    assert set(kinds.KINDS) == set(Shape)
     assert set(STATES) == set(Status.values)
     assert set(DELIVERIES) == set(Delivery.values)
 
