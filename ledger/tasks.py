@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from ledger import dispatcher
+from ledger.outbox import dispatcher
 
 
 @shared_task(name="ledger.tasks.dispatch")

@@ -305,7 +305,7 @@ RUNS_SWEEP_RULES = [
     "ledger.stops.wake_late",
     "approvals.sweep.sweep",
     "approvals.notices.planning.forget",
-    "ledger.dispatcher.sweep",
+    "ledger.outbox.dispatcher.sweep",
 ]
 RUNS_LEASE = env.seconds("RUNS_LEASE_SECONDS", 30.0)
 RUNS_HEARTBEAT = env.seconds("RUNS_HEARTBEAT_SECONDS", 5.0)

@@ -22,9 +22,9 @@ from approvals.models import Request
 from approvals.notices import audience
 from approvals.notices.events import Event
 from ledger import outbox
-from ledger.dispatcher import Letter
+from ledger.outbox import Letter
+from ledger.outbox.webhooks import EVENT_ID
 from ledger.outcomes import Outcome
-from ledger.webhooks import EVENT_ID
 
 DESTINATION = "notices.channel"
 ANNOUNCED = frozenset(Event) - {Event.TOOK_EFFECT}

@@ -28,9 +28,9 @@ from approvals.electorate import gate_of
 from approvals.models import Notice, Request
 from approvals.notices import audience
 from approvals.notices.events import QUESTIONS, Event
-from ledger.dispatcher import Letter
+from ledger.outbox import Letter
+from ledger.outbox.webhooks import EVENT_ID
 from ledger.outcomes import Outcome
-from ledger.webhooks import EVENT_ID
 
 LATER = tuple(Event)
 """Of two events of one request, the one further down this list says more."""

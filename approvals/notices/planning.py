@@ -22,7 +22,7 @@ from approvals.notices.events import QUESTIONS, Event
 from approvals.notices.quiet import Quiet
 from approvals.notices.timing import Habits
 from ledger import outbox
-from ledger.dispatcher import Letter
+from ledger.outbox import Letter
 from ledger.outcomes import Outcome
 
 MAIL = "notices.mail"

@@ -13,8 +13,8 @@ from django.db.models import F
 
 from approvals.models import Request
 from approvals.notices import Event, channels, notify
-from ledger import dispatcher
 from ledger.models import Message
+from ledger.outbox import dispatcher
 from ledger.status import MessageStatus
 from signalbox.env import Env
 from tests.approvals.conftest import ours, reject

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 
 from approvals.models import Notice, NoticeChoice
 from approvals.notices import Event, planning
-from ledger import dispatcher
+from ledger.outbox import dispatcher
 from tests.support.people import person
 from tests.support.web import html_of, text_of
 

@@ -23,8 +23,9 @@ from approvals.models import Decision, Notice, NoticeChoice, Request
 from approvals.notices import Event, mails, notify, planning
 from approvals.port import Approvals
 from approvals.status import Delivery, Status
-from ledger import dispatcher, replays
+from ledger import outbox
 from ledger.models import Message
+from ledger.outbox import dispatcher, replays
 from runs.models import Run
 from tests.approvals.conftest import (
     approve,
@@ -350,8 +351,8 @@ def test_what_is_planned_while_a_mail_is_being_sent_goes_with_the_next(ben, aske
     assert "Refund order 7?" not in second.body
 
 
-def _letter(message: Message) -> dispatcher.Letter:
-    return dispatcher.Letter(
+def _letter(message: Message) -> outbox.Letter:
+    return outbox.Letter(
         id=message.uid,
         destination=message.destination,
         payload=message.payload,

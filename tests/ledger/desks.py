@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ledger.dispatcher import Letter
+from ledger.outbox import Letter
 from ledger.outcomes import Outcome
 
 GOT: list[Letter] = []

@@ -18,8 +18,9 @@ from django.db import connection, transaction
 from accounts import errors as people
 from accounts.actors import Actor
 from audit.models import ClockTimestamp, Entry
-from ledger import checks, dispatcher, errors, facts, outbox, replays
+from ledger import checks, errors, facts, outbox
 from ledger.models import Message, Stop
+from ledger.outbox import adding, dispatcher, replays
 from ledger.outcomes import Outcome
 from ledger.status import MessageStatus
 from runs import dispatch as doorbell
@@ -110,7 +111,7 @@ def test_the_broker_is_asked_once_the_transaction_has_committed(monkeypatch):
     with transaction.atomic():
         outbox.add("test", {}, dedupe="a")
         assert asked == []
-    assert asked == [outbox.TASK]
+    assert asked == [adding.TASK]
 
 
 def test_a_lost_bell_is_rung_again_by_the_sweeper(monkeypatch):
@@ -119,7 +120,7 @@ def test_a_lost_bell_is_rung_again_by_the_sweeper(monkeypatch):
     assert (dispatcher.sweep(), asked) == (0, [])
     message = add()
     asked.clear()
-    assert (dispatcher.sweep(), asked) == (1, [outbox.TASK])
+    assert (dispatcher.sweep(), asked) == (1, [adding.TASK])
     dispatcher.claim()
     assert dispatcher.sweep() == 0
     let_time_pass(message)
@@ -132,7 +133,7 @@ def test_a_turn_ends_and_rings_for_the_rest(monkeypatch):
         add(n)
     monkeypatch.setattr(doorbell, "call_now", asked.append)
     assert dispatcher.dispatch(timedelta(0)) == 0
-    assert asked == [outbox.TASK]
+    assert asked == [adding.TASK]
 
 
 def test_messages_sent_long_ago_are_forgotten_and_dead_ones_are_not(settings):

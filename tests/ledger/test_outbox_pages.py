@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 
 from audit.models import Entry
-from ledger import dispatcher
 from ledger.models import Message
+from ledger.outbox import dispatcher
 from ledger.outcomes import Outcome
 from ledger.status import MessageStatus
 from tests.ledger import desks

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from ledger import dispatcher
 from ledger.models import Message
+from ledger.outbox import dispatcher
 from ledger.status import MessageStatus
 from signalbox.env import Env
 from tests.ledger.test_dispatcher import add, again, let_time_pass

@@ -21,7 +21,7 @@ django.setup()
 from django.conf import settings  # noqa: E402  (only now are the apps loaded)
 from django.db import connection, transaction  # noqa: E402
 
-from ledger import dispatcher  # noqa: E402
+from ledger.outbox import dispatcher  # noqa: E402
 from runs import checkpoints, dispatch, driver, killpoints, leases  # noqa: E402
 from tests.support import graphs  # noqa: E402
 

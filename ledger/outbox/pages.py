@@ -17,9 +17,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
 
 from accounts.actors import Actor
-from ledger import errors, facts, replays, shown
+from ledger import errors, facts, shown
 from ledger.forms import AgainForm
 from ledger.models import Message
+from ledger.outbox import replays
 from ledger.status import MESSAGES, RETRYING, SENDING, MessageStatus
 from runs import web
 from runs.status import State

@@ -9,7 +9,7 @@ from __future__ import annotations
 import httpx
 from django.conf import settings
 
-from ledger.dispatcher import Letter
+from ledger.outbox.letters import Letter
 from ledger.outcomes import Outcome
 
 EVENT_ID = "Signalbox-Event-Id"

@@ -7,7 +7,7 @@
 3. That it was sent is a fact, and never refused. That it was not may be said only by who claimed it
    last.
 4. A message that fails again and again, or is refused for certain, is given up: kept, shown, and
-   queued again by hand (`ledger.replays`).
+   queued again by hand (`ledger.outbox.replays`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -29,8 +27,10 @@ from django.utils.module_loading import import_string
 from accounts.actors import Actor
 from audit import canonical, trail
 from audit.models import ClockTimestamp
-from ledger import errors, outbox, rows, stops
+from ledger import errors, rows, stops
 from ledger.models import Message
+from ledger.outbox import adding
+from ledger.outbox.letters import Handler, Letter
 from ledger.outcomes import Kind, Outcome, from_exception, of_returned
 from ledger.status import MessageStatus
 from runs import dispatch as doorbell
@@ -39,31 +39,13 @@ from runs import killpoints, statements, workers
 logger = logging.getLogger(__name__)
 
 DISPATCHER = Actor.system("dispatcher")
-WEBHOOK = "ledger.webhooks.post"
+WEBHOOK = "ledger.outbox.webhooks.post"
 TURN = timedelta(seconds=10)
 """How long one dispatcher works before others of its queue have their turn."""
 STOPPED = timedelta(seconds=15)
 """Until a message that an emergency stop holds back is looked at again."""
 OLD = 500
 """Messages forgotten in one pass."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """One message, as the handler of its destination gets it."""
-
-    id: UUID
-    """The same at every try: give it to the receiver."""
-    destination: str
-    payload: object
-    written_at: datetime
-    tries: int
-    """This one included."""
-
-
-Handler = Callable[[Letter], object]
-"""Sends a letter and returns an Outcome, or the answer of httpx. Whatever it raises is a try that
-failed. It must come to an end well within LEDGER_OUTBOX_CLAIM."""
 
 
 def dispatch(turn: timedelta = TURN) -> int:
@@ -79,7 +61,7 @@ def dispatch(turn: timedelta = TURN) -> int:
             return tries
         deliver(message)
         tries += 1
-    doorbell.call_now(outbox.TASK)
+    doorbell.call_now(adding.TASK)
     return tries
 
 
@@ -88,7 +70,7 @@ def sweep() -> int:
     _forget()
     if not due():
         return 0
-    doorbell.call_now(outbox.TASK)
+    doorbell.call_now(adding.TASK)
     return 1
 
 

@@ -14,8 +14,9 @@ from accounts import errors as people
 from accounts.actors import Actor
 from audit import canonical, trail
 from audit.models import ClockTimestamp
-from ledger import errors, outbox
+from ledger import errors
 from ledger.models import Message
+from ledger.outbox import adding
 from ledger.status import MessageStatus
 from runs import dispatch
 
@@ -79,7 +80,7 @@ def _replay(messages: list[Message], actor: Actor, reason: str) -> int:
             reason=canonical.text(reason.strip()),
             data={"destination": message.destination, "error": message.error},
         )
-    dispatch.call(outbox.TASK)
+    dispatch.call(adding.TASK)
     return len(messages)
 
 
