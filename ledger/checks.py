@@ -57,6 +57,11 @@ def destinations_fit(**_: Any) -> list[CheckMessage]:
         Error(f"{name} is in LEDGER_DESTINATIONS and in LEDGER_WEBHOOKS.", id="ledger.E010")
         for name in sorted(set(settings.LEDGER_DESTINATIONS) & set(settings.LEDGER_WEBHOOKS))
     ]
+    known = set(settings.LEDGER_DESTINATIONS) | set(settings.LEDGER_WEBHOOKS)
+    problems += [
+        Error(f"LEDGER_OUTBOX_PACES, {name}: there is no such destination.", id="ledger.E011")
+        for name in sorted(set(settings.LEDGER_OUTBOX_PACES) - known)
+    ]
     return problems
 
 

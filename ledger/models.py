@@ -298,3 +298,17 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.destination} {self.uid}"
+
+
+class Pace(models.Model):
+    """A destination of the outbox that is served at a pace, or wants to be left alone."""
+
+    destination = models.CharField(primary_key=True, max_length=100)
+    next_at = models.DateTimeField()
+    """Nothing is sent there before."""
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.destination

@@ -147,6 +147,20 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
             )
         return read
 
+    def pauses(self, var: str) -> dict[str, timedelta]:
+        """A JSON object of names and seconds, which are above zero."""
+        try:
+            read = json.loads(self.str(var, default="") or "{}")
+            found = {name: timedelta(seconds=seconds) for name, seconds in read.items()}
+        except (ValueError, AttributeError, TypeError, OverflowError):
+            found = {"": timedelta(0)}
+        if any(pause <= timedelta(0) for pause in found.values()):
+            raise ImproperlyConfigured(
+                f'{var} must be a JSON object of names and seconds above zero: {{"crm": 0.5}}.'
+                " Correct it, or leave it out."
+            )
+        return found
+
     def channels(self, var: str) -> dict[str, list[str]]:
         """A JSON object of groups and one address or a list of them, which are secrets as well."""
         text = self.str(var, default="")

@@ -356,6 +356,8 @@ LEDGER_OUTBOX_BACKOFF = timedelta(seconds=env.float("LEDGER_OUTBOX_BACKOFF_SECON
 LEDGER_OUTBOX_BACKOFF_CAP = timedelta(hours=1)
 LEDGER_OUTBOX_CLAIM = env.seconds("LEDGER_OUTBOX_CLAIM_SECONDS", 120.0)
 """After this time whoever claimed a message is taken for dead, and another one sends it."""
+LEDGER_OUTBOX_PACES = env.pauses("LEDGER_OUTBOX_PACES")
+"""Destinations that are served at a pace: a name, and the time from one message to the next."""
 LEDGER_OUTBOX_KEEP = timedelta(days=env.float("LEDGER_OUTBOX_KEEP_DAYS", default=30.0))
 """Sent messages are forgotten after this time, and with them that their key was used."""
 

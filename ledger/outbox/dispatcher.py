@@ -6,7 +6,8 @@
    receiver may get it twice, with the same id.
 3. That it was sent is a fact, and never refused. That it was not may be said only by who claimed it
    last.
-4. A message that fails again and again, or is refused for certain, is given up: kept, shown, and
+4. A destination may be served at a pace (`ledger.outbox.pace`); waiting for its turn is no try.
+5. A message that fails again and again, or is refused for certain, is given up: kept, shown, and
    queued again by hand (`ledger.outbox.replays`).
 """
 
@@ -29,7 +30,7 @@ from audit import canonical, trail
 from audit.models import ClockTimestamp
 from ledger import errors, rows, stops
 from ledger.models import Message
-from ledger.outbox import adding
+from ledger.outbox import adding, pace
 from ledger.outbox.letters import Handler, Letter
 from ledger.outcomes import Kind, Outcome, from_exception, of_returned
 from ledger.status import MessageStatus
@@ -44,6 +45,8 @@ TURN = timedelta(seconds=10)
 """How long one dispatcher works before others of its queue have their turn."""
 STOPPED = timedelta(seconds=15)
 """Until a message that an emergency stop holds back is looked at again."""
+BUSY = frozenset({429, 503})
+"""Answers whose Retry-After is about the receiver, not about this message."""
 OLD = 500
 """Messages forgotten in one pass."""
 
@@ -57,10 +60,10 @@ def dispatch(turn: timedelta = TURN) -> int:
     tries = 0
     while time.monotonic() < end:
         message = claim()
-        if message is None:
+        if message is not None:
+            tries += deliver(message)
+        elif not _await_turn(end):
             return tries
-        deliver(message)
-        tries += 1
     doorbell.call_now(adding.TASK)
     return tries
 
@@ -95,18 +98,25 @@ def claim() -> Message | None:
     return Message.objects.select_related("run").get(pk=found[0]) if found else None
 
 
-def deliver(message: Message) -> None:
-    """Try to send a message that was claimed, and write down what became of it."""
+def deliver(message: Message) -> bool:
+    """Try to send a message that was claimed, and write down what became of it; whether it tried.
+
+    It does not where an emergency stop holds the message back, or its destination wants a pause.
+    """
     killpoints.reach("outbox.claimed", message.uid)
     if message.tries > settings.LEDGER_OUTBOX_TRIES:
         _give_up(message, "whoever tried to send it died at every try")
-        return
+        return True
     if message.run and stops.applies(message.destination, message.run.agent):
-        _postpone(message, STOPPED, "held back by an emergency stop", counts=False)
-        return
+        _put_back(message, STOPPED, "held back by an emergency stop")
+        return False
+    if not pace.take_turn(message.destination):
+        _put_back(message, timedelta(0), message.error)
+        return False
     outcome = _send(message)
     killpoints.reach("outbox.called", message.uid)
     _settle(message, outcome)
+    return True
 
 
 def destinations() -> dict[str, str]:
@@ -120,6 +130,15 @@ def backoff(tries: int) -> timedelta:
     longest = settings.LEDGER_OUTBOX_BACKOFF * 2 ** min(tries - 1, 30)
     capped: timedelta = min(longest, settings.LEDGER_OUTBOX_BACKOFF_CAP)
     return capped * random.uniform(0.5, 1.0)  # noqa: S311 (spreads load, guards nothing)
+
+
+def _await_turn(end: float) -> bool:
+    """Whether a destination that rests may be served before `end`, after waiting until it may."""
+    wait = pace.next_turn()
+    if wait is None or time.monotonic() + wait > end:
+        return False
+    time.sleep(wait)
+    return True
 
 
 def _send(message: Message) -> Outcome:
@@ -157,13 +176,19 @@ def _settle(message: Message, outcome: Outcome) -> None:
         _give_up(message, outcome.reason)
         return
     asked = timedelta(seconds=outcome.retry_after or 0)
-    _postpone(message, max(backoff(message.tries), asked), outcome.reason)
+    if asked and outcome.http_status in BUSY:
+        pace.rest(message.destination, asked)
+    wait = max(backoff(message.tries), asked)
+    _mine(message).update(
+        due_at=ClockTimestamp() + wait, claimed_until=None, error=_short(outcome.reason)
+    )
 
 
-def _postpone(message: Message, wait: timedelta, why: str, *, counts: bool = True) -> None:
+def _put_back(message: Message, wait: timedelta, why: str) -> None:
+    """Nothing was tried."""
     _mine(message).update(
         due_at=ClockTimestamp() + wait,
-        tries=message.tries if counts else message.tries - 1,
+        tries=message.tries - 1,
         claimed_until=None,
         error=_short(why),
     )

@@ -1,5 +1,6 @@
 -- Claim the message that is due longest, for a while; no row means that nothing is due. A message
--- waits while an earlier one with its order key is pending, claimed or not.
+-- waits while an earlier one with its order key is pending, claimed or not, and while its
+-- destination rests.
 -- Raw because the claim and its choice must be one statement: what others hold is skipped.
 -- Indexes: ledger_message_due, ledger_message_in_order.
 UPDATE ledger_message
@@ -16,6 +17,9 @@ UPDATE ledger_message
                WHERE e.status = 'pending' AND e.order_key <> ''
                  AND e.destination = m.destination AND e.order_key = m.order_key
                  AND e.seq < m.seq))
+          AND NOT EXISTS (
+              SELECT FROM ledger_pace p
+               WHERE p.destination = m.destination AND p.next_at > clock_timestamp())
         ORDER BY m.due_at, m.seq
         LIMIT 1
           FOR UPDATE OF m SKIP LOCKED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ledger.outbox import Letter
@@ -23,7 +24,7 @@ def take(letter: Letter) -> Outcome:
 
 def write_down(letter: Letter) -> Outcome:
     """For receivers in other processes: a line for each letter, in the order of arrival."""
-    line = f"{letter.id} {letter.payload['n']} {os.getpid()}\n"
+    line = f"{letter.id} {letter.payload['n']} {os.getpid()} {datetime.now(UTC).isoformat()}\n"
     with Path(letter.payload["file"]).open("a") as file:
         file.write(line)
     return Outcome.success("")

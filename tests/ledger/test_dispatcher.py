@@ -424,6 +424,7 @@ def test_the_time_of_a_claim_is_the_databases():
         ("LEDGER_OUTBOX_CLAIM", timedelta(seconds=29), "ledger.E008"),
         ("LEDGER_DESTINATIONS", {"test": "tests.ledger.desks.nothing"}, "ledger.E009"),
         ("LEDGER_WEBHOOKS", {"test": "https://hooks.example"}, "ledger.E010"),
+        ("LEDGER_OUTBOX_PACES", {"tset": timedelta(seconds=1)}, "ledger.E011"),
     ],
 )
 def test_settings_that_cannot_work_are_found_at_the_start(settings, setting, value, problem):

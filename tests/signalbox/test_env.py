@@ -79,6 +79,11 @@ def test_addresses_are_read_from_what_is_set(env):
         (lambda env: env.postgres_url("KNOB", ""), "postgres://a:b/c", "address of PostgreSQL"),
         (lambda env: env.postgres_url("KNOB", ""), "postgres://host", "address of PostgreSQL"),
         (lambda env: env.secret("KNOB", least=32), "x", "KNOB has 1 characters, but needs"),
+        (lambda env: env.pauses("KNOB"), "{", "a JSON object of names and seconds above zero"),
+        (lambda env: env.pauses("KNOB"), "[1]", "a JSON object of names and seconds above zero"),
+        (lambda env: env.pauses("KNOB"), '{"crm": 0}', "seconds above zero"),
+        (lambda env: env.pauses("KNOB"), '{"crm": "1"}', "seconds above zero"),
+        (lambda env: env.pauses("KNOB"), '{"crm": NaN}', "seconds above zero"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_line_that_says_what_to_do(env, read, value, what):

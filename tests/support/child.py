@@ -73,10 +73,10 @@ def drive_until(pipe: Connection, run_id: Any, place: str, nth: int = 1) -> str:
     return drive(pipe, run_id)
 
 
-def dispatch_until(pipe: Pipe, place: str) -> int:
+def dispatch_until(pipe: Pipe, place: str, on_word: bool = False) -> int:
     """Send messages of the outbox, and freeze when this place is reached."""
     killpoints.install(lambda name, _: freeze(pipe, place) if name == place else None)
-    return dispatcher.dispatch()
+    return dispatch_on_word(pipe) if on_word else dispatcher.dispatch()
 
 
 def dispatch_on_word(pipe: Pipe) -> int:
