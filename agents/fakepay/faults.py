@@ -13,6 +13,7 @@ the header wins, then what was armed first.
     402                   decline; stored under the key
     429, 429:SECONDS      too many requests, Retry-After of so many whole seconds (1); not stored
     409                   another request with this key is in progress; not stored
+    503                   a gateway says that fakepay is away; not performed, not stored
 
 Delays, one drop and one status compose. A request that is answered from its key (a replay) is
 delayed, dropped or turned away like any other, but 500 and 402 need an endpoint that runs.
@@ -26,7 +27,8 @@ import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-OUTCOMES = {"500_before", "500_after", "402", "429", "409"}
+OUTCOMES = {"500_before", "500_after", "402", "429", "409", "503"}
+AT_THE_DOOR = {"429", "409", "503"}
 DROPS = {"drop_before", "drop_after"}
 LONGEST = 3600.0
 
@@ -44,7 +46,7 @@ class Fault:
     @property
     def turns_away(self) -> bool:
         """The request ends at the door: it neither claims its key nor reaches the endpoint."""
-        return self.drop == "drop_before" or self.outcome in ("429", "409")
+        return self.drop == "drop_before" or self.outcome in AT_THE_DOOR
 
 
 def parse(text: str) -> Fault:

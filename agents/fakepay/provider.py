@@ -193,6 +193,8 @@ def _misbehaviour(fault: Fault) -> Answer | None:
         case "429":
             wait = str(fault.retry_after)
             return error(429, "rate_limit_error", "rate_limit", "Slow down.", Retry_After=wait)
+        case "503":
+            return error(503, "api_error", "unavailable", "fakepay cannot be reached right now.")
         case "500_before" | "500_after":
             return error(500, "api_error", "api_error", "Something went wrong at fakepay.")
     return None

@@ -42,10 +42,10 @@ class Fakepay:
         answer = self.http.post("/_control/faults", json={"fault": fault, **wanted})
         assert answer.status_code == 200, answer.text
 
-    def rows(self, sql: str) -> list[tuple[object, ...]]:
+    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         """Read the storage file as an independent checker does."""
         with closing(sqlite3.connect(self.storage)) as db:
-            return db.execute(sql).fetchall()
+            return db.execute(sql, values).fetchall()
 
     def change(self, sql: str) -> None:
         """Change the storage file behind its back: empty it, make a refund older."""

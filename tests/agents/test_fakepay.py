@@ -249,6 +249,7 @@ def test_look_ups_by_key_hide_what_is_younger_than_the_visibility_delay(tmp_path
         ("402", 402, 0, (402, 0)),
         ("429:7", 429, 0, (200, 1)),
         ("409", 409, 0, (200, 1)),
+        ("503", 503, 0, (200, 1)),
         ("drop_before", None, 0, (200, 1)),
         ("drop_after", None, 1, (200, 1)),
         ("500_after,drop_after", None, 1, (500, 1)),

@@ -70,6 +70,11 @@ def no_flush(monkeypatch) -> None:
 def database(no_flush: None, transactional_db: None) -> Iterator[None]:
     """Real transactions, and afterwards only what was made is taken away."""
     yield
+    empty()
+
+
+def empty() -> None:
+    """Take away what tests have made, and nothing else."""
     tables = set(connection.introspection.django_table_names(only_existing=True)) - KEPT
     tables |= {"checkpoints", "checkpoint_blobs", "checkpoint_writes"}
     with transaction.atomic(), connection.cursor() as cursor:

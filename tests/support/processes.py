@@ -16,7 +16,8 @@ from typing import Any
 from tests.support import child, graphs
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.support.child"])
+CONTEXT.set_forkserver_preload(["tests.support.child", "tests.ledger.table.scenes"])
+"""The second takes a second to import, and some hundred children need it."""
 
 
 @dataclass(frozen=True, slots=True)
