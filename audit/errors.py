@@ -27,3 +27,13 @@ class UnknownVerb(AuditError):
             f"The audit log does not know the verb {verb!r}. Add it to `audit.verbs.VERBS`."
         )
         self.verb = verb
+
+
+class NoSigningKey(AuditError):
+    """There is no key to sign with. Set AUDIT_SIGNING_KEY: `manage.py audit_key --new` makes it."""
+
+    http_status = 503
+
+
+class NotAKey(AuditError):
+    """This is not the base64 of a key's 32 bytes. Copy the whole text of the key."""

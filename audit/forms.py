@@ -22,6 +22,7 @@ GROUPS = {
     "policy": "Policies",
     "delegation": "Delegations",
     "payload": "Hidden values",
+    "export": "Exports",
 }
 """First half of a verb to the heading above it."""
 SINCE = {

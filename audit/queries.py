@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -10,10 +11,13 @@ from django.db.models import Count, Max, Min, Q, QuerySet
 
 from audit import trail
 from audit.models import ClockTimestamp, Entry, Seal
-from audit.seal import LOOK_BACK
+from audit.seal import BELOW_ALL, LOOK_BACK
 
 SEALED_WITHIN = timedelta(minutes=1)
 """A running sealer, which looks every second, never leaves an entry waiting for longer."""
+
+PAGE = 2000
+"""Entries that `pages` reads at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,19 @@ def standing() -> Standing:
         unsealed=waiting["count"],
         late=oldest is not None and waiting["now"] - oldest > SEALED_WITHIN,
     )
+
+
+def pages(filters: Filters) -> Iterator[list[Entry]]:
+    """Every entry that matches and is there now, oldest first, each with its seal, in pages.
+
+    Each is a statement of its own: neither memory nor time-outs mind how long the log is.
+    """
+    newest = Entry.objects.aggregate(id=Max("id"))["id"] or 0
+    found = Entry.objects.filter(_where(filters), id__lte=newest).select_related("seal")
+    above = BELOW_ALL
+    while page := list(found.filter(id__gt=above).order_by("id")[:PAGE]):
+        yield page
+        above = page[-1].id
 
 
 def for_run(run_id: UUID) -> QuerySet[Entry]:

@@ -162,5 +162,9 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "payload.view_refused": _verb(
             "Payload view refused", "Hidden values stayed hidden.", "bad", "slash"
         ),
+        "export.made": _verb(
+            "Exported", "Records were handed out as a signed file.", "info", "eye"
+        ),
+        "export.refused": _verb("Export refused", "Nothing was handed out.", "bad", "slash"),
     }
 )

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from accounts import groups
 from accounts.errors import NotPermitted
 from accounts.models import User
-from audit import queries
+from audit import exports, queries
 from audit.forms import FiltersForm
 from audit.models import Entry
 from audit.verbs import VERBS, Verb
@@ -94,6 +94,7 @@ def entries(request: HttpRequest) -> HttpResponse:
         "newer": page.newer,
         "older": page.older,
         "own_only": own_only,
+        "may_export": not own_only and request.user.has_perm(exports.PERMISSION),
         "standing": None if own_only else queries.standing(),
         "people": () if own_only else User.objects.order_by("email")[:MOST_PEOPLE],
     }

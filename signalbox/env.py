@@ -6,6 +6,7 @@ looks elsewhere for a secret that begins with a dollar sign.
 
 from __future__ import annotations
 
+import base64
 import difflib
 import json
 import logging
@@ -87,6 +88,27 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
                 f"{var} has {len(found)} characters, but needs at least {least} that nobody can"
                 " guess. Make a longer one, or leave it out to have one made."
             )
+        return found
+
+    def signing_key(self, var: str) -> str:
+        """The base64 of a key's 32 bytes, or empty. No error repeats the value."""
+        found: str = self.str(var, default="").strip()
+        if found and not _is_key(found):
+            raise ImproperlyConfigured(
+                f"{var} must be 32 random bytes in base64. Make one with manage.py audit_key --new,"
+                " or leave it out to have one made."
+            )
+        return found
+
+    def public_keys(self, var: str) -> list[str]:
+        """Public keys, with commas between."""
+        found: list[str] = self.list(var, default=[])
+        for key in found:
+            if not _is_key(key):
+                raise ImproperlyConfigured(
+                    f"{var} holds {key!r}, which is no public key as manage.py audit_key prints it."
+                    " Correct it, or leave it out."
+                )
         return found
 
     def postgres_url(self, var: str, default: str, *, options: str = "") -> dict[str, Any]:
@@ -184,6 +206,13 @@ def _nearest(name: str, known: Collection[str]) -> str:
     return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.8)), "")
 
 
+def _is_key(text: str) -> bool:
+    try:
+        return len(base64.b64decode(text, validate=True)) == KEY_LENGTH
+    except ValueError:
+        return False
+
+
 def _number(text: str) -> float:
     number = float(text)
     if not (math.isfinite(number) and number >= 0):
@@ -227,6 +256,7 @@ def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+KEY_LENGTH = 32
 LEVELS = {
     name: name
     for name, level in logging.getLevelNamesMapping().items()

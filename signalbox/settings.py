@@ -399,11 +399,18 @@ APPROVALS_NOTICE_WAVE_APART = timedelta(
 APPROVALS_CLAIM = 60 * env.seconds("APPROVALS_CLAIM_MINUTES", 10.0)
 """How long others see that somebody looks at a request."""
 
+# --- audit ---------------------------------------------------------------------------------------
+
+AUDIT_SIGNING_KEY = places.signing_key(STATE_DIR, env.signing_key("AUDIT_SIGNING_KEY"))
+"""Signs exports and the audit log. The same for all processes; never in the database's reach."""
+AUDIT_PUBLIC_KEYS = env.public_keys("AUDIT_PUBLIC_KEYS")
+"""Further keys whose signatures count: of former ones, for what was signed with them."""
+
 # --- example provider ----------------------------------------------------------------------------
 
 FAKEPAY_URL = env.http_url("FAKEPAY_URL", "http://127.0.0.1:8940")
 REFUND_MODEL = env.str("REFUND_MODEL", default="")
 """Empty: the scripted chat model. Otherwise a name that LangChain's init_chat_model understands."""
 
-UNKNOWN_VARIABLES = env.unknown("RUNS_", "LEDGER_", "APPROVALS_")
+UNKNOWN_VARIABLES = env.unknown("RUNS_", "LEDGER_", "APPROVALS_", "AUDIT_")
 """What the environment sets in vain, with the name that may be meant: see `signalbox.checks`."""

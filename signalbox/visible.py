@@ -13,6 +13,8 @@ import unicodedata
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from audit import hidden
+
 LONG_BLANK = 8
 """Blanks in a row that no prose needs."""
 LONG_GAP = 4
@@ -23,15 +25,7 @@ STACKED = 4
 _LINE_ENDS = re.compile(r"\r\n?")
 _BLANKS = r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _ODD = re.compile(
-    # Controls except tab and line end; soft hyphen; Arabic and Mongolian format characters.
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180b-\u180f"
-    # Joiners and fillers that draw nothing; widths of zero; bidi; separators; invisible operators.
-    r"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    # Variation selectors; byte order mark; annotations; surrogates; private use; noncharacters.
-    r"\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff"
-    # The same beyond the first plane, and the block of tags.
-    r"\U000110bd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    r"\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+    rf"[{hidden.CHARACTERS}]"
     rf"|{_BLANKS}{{{LONG_BLANK},}}|\n(?:{_BLANKS}*\n){{{LONG_GAP - 1},}}"
     rf"|(?<=[\u0300-\u036f\u0483-\u0489\u20d0-\u20ff]{{{STACKED}}})[\u0300-\u036f\u20d0-\u20ff]+"
 )

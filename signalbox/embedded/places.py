@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import secrets
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -45,25 +47,37 @@ def secret_key(state: Path, configured: str) -> str:
 
     Raises ImproperlyConfigured if the folder cannot be used.
     """
-    if configured:
-        return configured
+    return configured or _kept(state / "secret-key", lambda: secrets.token_urlsafe(50))
+
+
+def signing_key(state: Path, configured: str) -> str:
+    """The same for the key that signs exports and the audit log: 32 random bytes in base64."""
+    return configured or _kept(state / "audit-signing-key", _random_key)
+
+
+def _random_key() -> str:
+    return base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def _kept(path: Path, make: Callable[[], str]) -> str:
     try:
-        return _kept_key(state / "secret-key")
+        return _kept_key(path, make)
     except OSError as error:
         raise ImproperlyConfigured(
-            f"{state} cannot be used: {error.strerror}. Set SIGNALBOX_STATE to another folder."
+            f"{path.parent} cannot be used: {error.strerror}."
+            " Set SIGNALBOX_STATE to another folder."
         ) from error
 
 
-def _kept_key(path: Path) -> str:
+def _kept_key(path: Path, make: Callable[[], str]) -> str:
     state = path.parent
     try:
         return path.read_text()
     except FileNotFoundError:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = state / f"secret-key.{os.getpid()}"
+        made = state / f"{path.name}.{os.getpid()}"
         made.touch(mode=0o600)
-        made.write_text(secrets.token_urlsafe(50))
+        made.write_text(make())
         try:
             os.link(made, path)  # fails if another process was first: then its key counts
         except FileExistsError:

@@ -61,7 +61,7 @@ def test_a_time_is_written_the_same_in_any_zone_and_with_or_without_a_fraction()
         seal.link(seal.GENESIS, 1, at, seal.Digested(1, "0" * 64, at)) for at in (here, utc)
     )
     assert one == other
-    assert seal._stamp(utc) == "2026-01-01T10:00:00.000000+00:00"
+    assert seal.stamp(utc) == "2026-01-01T10:00:00.000000+00:00"
 
 
 @pytest.mark.django_db
