@@ -100,6 +100,11 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "decision.not_delivered": _verb(
             "Not delivered", "The answer never reached the run.", "warn", "triangle"
         ),
+        "effect.sent": _verb("Done", "The provider said that it did it.", "ok", "check"),
+        "effect.confirmed": _verb(
+            "Confirmed", "A look-up showed that the provider did it.", "ok", "check"
+        ),
+        "effect.failed": _verb("Not done", "The provider refused it for good.", "bad", "cross"),
         "effect.in_doubt": _verb(
             "In doubt", "A call was started and nobody heard how it ended.", "warn", "triangle"
         ),

@@ -7,8 +7,8 @@
    unless it is the same event told twice. A success of what had been ruled out opens one as well.
 4. A refusal ends the effect only if no other call of it may have happened.
 5. Whatever may change the run's next move wakes the run, in the same transaction.
-6. Losing an audit entry never loses the fact: entries are written behind a savepoint, and tried
-   again after the commit.
+6. How an effect ends is an entry of the audit log, in the same transaction. Losing an entry never
+   loses the fact: entries are written behind a savepoint, and tried again after the commit.
 7. Neither does anything that a provider said: what cannot be stored of it is left out. The log
    names what was not recorded, and holds no result, no reason and no arguments.
 
@@ -166,10 +166,12 @@ def _succeeded(effect: Effect, attempt: EffectAttempt, outcome: Outcome, cut: st
         retry_allowed=False,
         retry_at=None,
     )
+    facts = {"attempt": attempt.number, "reference": reference, "arguments": effect.args_hash}
     if late:
         rows.wake(effect.run_id, cause="late answer")
-        facts = {"attempt": attempt.number, "reference": reference, "was": was}
-        rows.tell("effect.late_success", effect, data=facts)
+        rows.tell("effect.late_success", effect, data=facts | {"was": was})
+    else:
+        rows.tell("effect.sent", effect, data=facts)
     if contradiction:
         _incident(Incident.Kind.CONTRADICTION, effect, attempt, reference)
 
@@ -261,6 +263,8 @@ def found(effect: Effect, look: Found) -> None:
         retry_allowed=False,
         retry_at=None,
     )
+    facts = {"reference": effect.provider_ref, "arguments": effect.args_hash, "was": was}
+    rows.tell("effect.confirmed", effect, data=facts)
     if was != status.Status.PENDING:
         rows.wake(effect.run_id, cause="found")
 
@@ -306,6 +310,9 @@ def conclude(effect: Effect, retry_after: float | None = None, *, failing: bool 
     if was == status.Status.IN_DOUBT:
         rows.wake(effect.run_id, cause="late answer")
         rows.tell("effect.late_refusal", effect, data={"attempt": last.number}, reason=last.error)
+    if effect.status == status.Status.FAILED:
+        facts = {"attempt": last.number, "arguments": effect.args_hash}
+        rows.tell("effect.failed", effect, data=facts, reason=last.error)
     return True
 
 

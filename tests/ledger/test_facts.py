@@ -66,9 +66,53 @@ def test_a_late_refusal_of_the_only_open_call_ends_the_doubt(t, driver, run):
     facts.record(token_of(run), Outcome.refused("declined"))
     assert effect_of(run).status == "failed"
     assert wakes_of(run) == 2
-    assert verbs(run) == ["effect.in_doubt", "effect.late_refusal"]
+    assert verbs(run) == ["effect.in_doubt", "effect.late_refusal", "effect.failed"]
     with pytest.raises(errors.EffectFailed, match="declined"):
         take_over(run)(lambda: t.ledger(order="7"))
+
+
+def test_how_an_effect_ended_is_told_to_the_log_and_its_result_is_not(t, driver, run):
+    driver(lambda: t.ledger(order="7"))
+    effect = effect_of(run)
+    entry = Entry.objects.get(run_id=run.pk)
+    assert (entry.verb, entry.target_id) == ("effect.sent", str(effect.uid))
+    assert entry.data == {
+        "key": effect.idempotency_key,
+        "tool": effect.tool,
+        "attempt": 1,
+        "reference": effect.provider_ref,
+        "arguments": effect.args_hash,
+    }
+
+
+def test_a_refusal_for_good_is_told_with_its_reason(t, world, driver, run):
+    world.says = [http(422, {"error": "no such order"})]
+    with pytest.raises(errors.EffectFailed):
+        driver(lambda: t.ledger(order="7"))
+    entry = Entry.objects.get(run_id=run.pk)
+    assert (entry.verb, entry.reason) == ("effect.failed", effect_of(run).error)
+
+
+def test_what_a_look_up_found_is_told(t, world, driver, run):
+    world.says = [world.happens_unheard()]
+    driver(lambda: t.lookup(order="7"))
+    entry = Entry.objects.get(run_id=run.pk)
+    assert (entry.verb, entry.data["reference"]) == ("effect.confirmed", "re_0")
+
+
+def test_an_entry_and_its_fact_are_one_transaction(t, driver, run, monkeypatch):
+    """If the fact does not stay, neither does its entry."""
+
+    def breaks(effect):
+        raise ValueError("after everything was written")
+
+    with dying_at("effect.called"):
+        driver(lambda: t.ledger(order="7"))
+    monkeypatch.setattr(facts, "standing", breaks)
+    with pytest.raises(ValueError, match="after everything"):
+        facts.record(token_of(run), Outcome.success("re_1", {}))
+    assert effect_of(run).status == "pending"
+    assert verbs(run) == []
 
 
 def test_a_late_unknown_changes_nothing(t, driver, run):
@@ -100,7 +144,7 @@ def test_a_second_success_is_kept_on_its_attempt_and_opens_an_incident(t, world,
     assert [call.provider_ref for call in calls_of(effect)] == ["re_0", "re_1"]
     assert outcomes_of(effect) == ["succeeded", "succeeded"]
     assert kinds(run) == ["duplicate"]
-    assert verbs(run) == ["effect.duplicate"]
+    assert verbs(run) == ["effect.sent", "effect.duplicate"]
     incident = Incident.objects.get()
     assert (incident.facts["first"], incident.facts["reference"]) == ("re_1", "re_0")
 
