@@ -125,6 +125,18 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "Conflict", "The key of an effect came back with other arguments.", "bad", "triangle"
         ),
         "effect.refused": _verb("Effect refused", "The ledger sent nothing.", "bad", "slash"),
+        "effect.confirmed": _verb(
+            "Confirmed", "The provider said, asked or unasked, that it happened.", "ok", "check"
+        ),
+        "effect.reversed": _verb(
+            "Taken back", "The provider has undone what had happened.", "bad", "triangle"
+        ),
+        "hook.refused": _verb(
+            "Webhook refused",
+            "Somebody called in a provider's name and did not prove it.",
+            "warn",
+            "slash",
+        ),
         "message.given_up": _verb(
             "Message given up", "A message could not be sent and is kept.", "bad", "cross"
         ),

@@ -65,6 +65,21 @@ def destinations_fit(**_: Any) -> list[CheckMessage]:
     return problems
 
 
+def hooks_fit(**_: Any) -> list[CheckMessage]:
+    """Every reader of LEDGER_HOOKS can be imported, and no secret is for nobody."""
+    problems: list[CheckMessage] = []
+    for name, hook in settings.LEDGER_HOOKS.items():
+        try:
+            import_string(str(hook["read"]))
+        except ImportError as exc:
+            problems.append(Error(f"LEDGER_HOOKS, {name}: {exc}", id="ledger.E011"))
+    problems += [
+        Error(f"LEDGER_HOOK_SECRETS names {name}, which LEDGER_HOOKS lacks.", id="ledger.E012")
+        for name in sorted(set(settings.LEDGER_HOOK_SECRETS) - set(settings.LEDGER_HOOKS))
+    ]
+    return problems
+
+
 def permits_fit(**_: Any) -> list[CheckMessage]:
     """The class behind LEDGER_PERMITS has the method that the ledger calls."""
     named = settings.LEDGER_PERMITS

@@ -244,6 +244,11 @@ def _not_started(token: UUID) -> None:
             conclude(effect, failing=False)
 
 
+def refused(effect: Effect, attempt: EffectAttempt, outcome: Outcome) -> None:
+    """In a transaction, run and effect locked: the provider told unasked that nothing happened."""
+    _refused(effect, attempt, outcome)
+
+
 # --- facts from look-ups -------------------------------------------------------------------------
 
 

@@ -66,7 +66,17 @@ class Effect(models.Model):
     """Of the driver that reserved it last."""
     settled_by = models.CharField(max_length=200, blank=True, default="")
     settle_reason = models.TextField(blank=True, default="")
+    settle_evidence = models.TextField(blank=True, default="")
+    """Where others can see for themselves: an address, or a note."""
     settled_at = models.DateTimeField(null=True, blank=True)
+    look_at = models.DateTimeField(null=True, blank=True)
+    """When the provider is asked about it next (`ledger.reconcile`); NULL: it is not."""
+    undo = models.CharField(max_length=200, blank=True, default="")
+    """The tool that takes it back (`ledger.undo`); empty: none does."""
+    undoes = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="undone_by"
+    )
+    """The effect that this one takes back."""
     created_at = models.DateTimeField(db_default=Now())
     first_started_at = models.DateTimeField(null=True, blank=True)
     """Of the first call under the present provider key; the provider's window counts from here."""
@@ -75,7 +85,10 @@ class Effect(models.Model):
     class Meta:
         db_table = "effects"
         default_permissions = ("view",)
-        permissions = (("settle_effect", "Can settle an effect in doubt"),)
+        permissions = (
+            ("settle_effect", "Can settle an effect in doubt"),
+            ("undo_effect", "Can have effects of an ended run undone"),
+        )
         indexes = (
             models.Index(fields=("run", "created_at"), name="effects_by_run"),
             models.Index(fields=("-updated_at", "-uid"), name="effects_newest"),
@@ -90,6 +103,23 @@ class Effect(models.Model):
                 name="effects_pending",
                 condition=Q(status=status.Status.PENDING),
             ),
+            models.Index(
+                fields=("updated_at", "uid"),
+                name="effects_doubt_oldest",
+                condition=Q(status=status.Status.IN_DOUBT),
+            ),
+            models.Index(
+                fields=("look_at",),
+                name="effects_to_look",
+                condition=Q(
+                    status__in=(status.Status.SENT, status.Status.IN_DOUBT), look_at__isnull=False
+                ),
+            ),
+            models.Index(
+                fields=("provider_ref",),
+                name="effects_by_reference",
+                condition=~Q(provider_ref=""),
+            ),
         )
         constraints = (
             models.CheckConstraint(
@@ -100,6 +130,11 @@ class Effect(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool} {self.uid}"
+
+    @property
+    def left_alone(self) -> bool:
+        """Nothing goes on with it by itself: its run has ended, and it takes back no other one."""
+        return self.run.ended and self.undoes_id is None
 
 
 class EffectAttempt(models.Model):
@@ -149,6 +184,7 @@ class EffectAttempt(models.Model):
                 name="ledger_attempt_open",
                 condition=Q(outcome=status.Outcome.OPEN),
             ),
+            models.Index(fields=("provider_key",), name="ledger_attempt_by_key"),
         )
 
     def __str__(self) -> str:
@@ -186,6 +222,8 @@ class Incident(models.Model):
         DUPLICATE = "duplicate", "A second success for one effect"
         CONFLICT = "conflict", "Same key, other arguments"
         CONTRADICTION = "contradiction", "It happened although that had been ruled out"
+        REVERSED = "reversed", "It happened, and the provider has taken it back since"
+        UNKNOWN = "unknown", "It happened, and now the provider knows nothing of it"
 
     kind = models.CharField(max_length=20, choices=Kind.choices)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="incidents")
@@ -312,3 +350,116 @@ class Pace(models.Model):
 
     def __str__(self) -> str:
         return self.destination
+
+
+class HookEvent(models.Model):
+    """Something that a provider has told by webhook, kept so that a repeat changes nothing."""
+
+    provider = models.CharField(max_length=100)
+    event = models.CharField(max_length=200)
+    """The provider's id of it."""
+    kind = models.CharField(max_length=100)
+    """The provider's word for what it tells, such as refund.updated."""
+    heard = models.CharField(max_length=10, choices=status.Heard.choices)
+    """What it meant for the ledger."""
+    meaning = models.CharField(max_length=10, blank=True, default="")
+    """How the effect ended, as the provider had it; empty: it says nothing of that."""
+    told_at = models.DateTimeField(null=True, blank=True)
+    """By the provider's clock."""
+    effect = models.ForeignKey(
+        Effect,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="hook_events",
+        db_column="idempotency_key",
+    )
+    provider_ref = models.CharField(max_length=300, blank=True, default="")
+    digest = models.CharField(max_length=64)
+    """SHA-256 of the signed body."""
+    times = models.IntegerField(default=1)
+    """How often it was delivered."""
+    at = models.DateTimeField(db_default=ClockTimestamp())
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(fields=("provider", "event"), name="ledger_hookevent_once"),
+        )
+        indexes = (
+            models.Index(fields=("provider", "-at"), name="ledger_hookevent_newest"),
+            models.Index(
+                fields=("at",),
+                name="ledger_hookevent_unmatched",
+                condition=Q(heard=status.Heard.UNMATCHED),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.event}"
+
+
+class HookRefusals(models.Model):
+    """How many webhooks in the name of a provider were refused: anybody can send some."""
+
+    provider = models.CharField(max_length=100, primary_key=True)
+    count = models.BigIntegerField(default=0)
+    why = models.CharField(max_length=300, blank=True, default="")
+    """Of the last one."""
+    at = models.DateTimeField(db_default=ClockTimestamp())
+    told_at = models.DateTimeField(null=True, blank=True)
+    """When the audit log was told last."""
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.count}"
+
+
+class UndoPlan(models.Model):
+    """A person had effects of an ended run undone: which ones, why, and how far it has come."""
+
+    uid = models.UUIDField(unique=True, default=new_id, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="undo_plans")
+    effects = models.JSONField()
+    """The uids of the effects to take back, in this order."""
+    status = models.CharField(
+        max_length=10, choices=status.UndoStatus.choices, default=status.UndoStatus.WORKING
+    )
+    reason = models.TextField()
+    asked_by = models.CharField(max_length=200)
+    asked_by_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    due_at = models.DateTimeField(db_default=ClockTimestamp())
+    """Nobody goes on with it before."""
+    error = models.TextField(blank=True, default="")
+    """Why it stopped, or what it waits for."""
+    asked_at = models.DateTimeField(db_default=ClockTimestamp())
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(
+                fields=("run",),
+                condition=Q(status=status.UndoStatus.WORKING),
+                name="ledger_undoplan_one_at_work",
+            ),
+            models.CheckConstraint(
+                name="ledger_undoplan_working_or_ended",
+                condition=Q(status=status.UndoStatus.WORKING, ended_at__isnull=True)
+                | (~Q(status=status.UndoStatus.WORKING) & Q(ended_at__isnull=False)),
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("due_at",),
+                name="ledger_undoplan_due",
+                condition=Q(status=status.UndoStatus.WORKING),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.status}"

@@ -85,7 +85,7 @@ class Detail:
             self.effect.status,
             calling=False,
             unheard=any(call.outcome == status.Outcome.UNKNOWN for call in self.calls),
-            ended=self.effect.run.ended,
+            ended=self.effect.left_alone,
         )
 
     @property

@@ -14,12 +14,25 @@ from datetime import timedelta
 
 from django.conf import settings
 
+from audit.canonical import Json
 from ledger import errors
 from ledger.models import Idempotency
 from ledger.outcomes import Found
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """An effect that happened, as the function sees it that says how to take it back."""
+
+    args: Mapping[str, Json]
+    result: Json
+    reference: str
+    """The provider's."""
+
+
 LookUp = Callable[[str], Found | None]
 Permit = bool | Callable[[Mapping[str, object]], bool]
+UndoArgs = Callable[[Done], Mapping[str, object]]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,119}")
 
 
@@ -43,6 +56,10 @@ class Tool:
     permit: Permit = False
     key: str | None = None
     """Template of a business key."""
+    undo: str = ""
+    """The tool that takes it back; empty: none does."""
+    undo_args: UndoArgs | None = None
+    """The arguments of that; None: those that it has in common with this one, and `reference`."""
 
     @property
     def call_timeout(self) -> timedelta:

@@ -165,6 +165,8 @@ class _Reservation:
             provider_key="",
             permit=permit,
             fence=intent.fence,
+            look_at=rows.first_look(tool),
+            undo=tool.undo,
         )
         effect.refresh_from_db()  # the arguments as they will be read after a crash
         return self._mark(effect, tool, keys.for_provider(intent.key, run_id=intent.run_id))

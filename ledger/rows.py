@@ -27,6 +27,7 @@ from audit.models import ClockTimestamp
 from ledger import rules, status
 from ledger.models import Effect, EffectAttempt
 from ledger.outcomes import LONGEST_WAIT, Outcome
+from ledger.registry import Tool
 from runs import dispatch
 from runs.models import Run
 
@@ -76,6 +77,14 @@ def clock() -> datetime:
         cursor.execute("SELECT clock_timestamp()")
         now: datetime = cursor.fetchone()[0]
     return now
+
+
+def first_look(tool: Tool) -> datetime | None:
+    """When the provider is asked about a new effect of this tool, should nobody have confirmed it.
+
+    None: it cannot be asked.
+    """
+    return clock() + settings.LEDGER_CONFIRM_AFTER if tool.lookup is not None else None
 
 
 def wake(run_id: UUID, *, cause: str) -> None:

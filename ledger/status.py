@@ -41,7 +41,7 @@ STATES: dict[str, State] = {
             label="Done, confirmed",
             tone="ok",
             icon="check-double",
-            sentence="It happened: a second source says so, which is a look-up or a person.",
+            sentence="It happened: the provider said so again or when asked, or a person says so.",
         ),
         State(
             value=Status.FAILED,
@@ -222,3 +222,110 @@ RETRYING = State(
     sentence="It was not sent the last time, and will be tried again.",
 )
 """Overlay of `pending` between two tries."""
+
+
+class Heard(models.TextChoices):
+    """What a provider's webhook meant for the ledger."""
+
+    CONFIRMED = "confirmed", "Confirmed"
+    KNOWN = "known", "Known already"
+    REFUSED = "refused", "Did not happen"
+    INCIDENT = "incident", "Incident"
+    EXPECTED = "expected", "Undone as wanted"
+    UNMATCHED = "unmatched", "Of nothing here"
+    UNUSED = "unused", "Not used"
+
+
+HEARD: dict[str, State] = {
+    Heard.CONFIRMED: State(
+        value="confirmed",
+        label="Confirmed",
+        tone="ok",
+        icon="check-double",
+        sentence="The provider told that it happened.",
+    ),
+    Heard.KNOWN: State(
+        value="known",
+        label="Known already",
+        tone="neutral",
+        icon="check",
+        sentence="It told what the ledger knew.",
+    ),
+    Heard.REFUSED: State(
+        value="refused",
+        label="Did not happen",
+        tone="bad",
+        icon="cross",
+        sentence="The provider told that nothing happened.",
+    ),
+    Heard.INCIDENT: State(
+        value="incident",
+        label="Incident",
+        tone="bad",
+        icon="triangle",
+        sentence="It contradicts what the ledger knew; somebody has to look.",
+    ),
+    Heard.EXPECTED: State(
+        value="expected",
+        label="Undone as wanted",
+        tone="neutral",
+        icon="retry",
+        sentence="The provider took back what Signalbox had asked it to take back.",
+    ),
+    Heard.UNMATCHED: State(
+        value="unmatched",
+        label="Of nothing here",
+        tone="neutral",
+        icon="slash",
+        sentence="No effect of this ledger has the key or the reference that it names.",
+    ),
+    Heard.UNUSED: State(
+        value="unused",
+        label="Not used",
+        tone="neutral",
+        icon="slash",
+        sentence="It tells nothing about how an effect ended.",
+    ),
+}
+
+
+class UndoStatus(models.TextChoices):
+    """How far the undoing of effects has come."""
+
+    WORKING = "working", "Undoing"
+    DONE = "done", "Undone"
+    STOPPED = "stopped", "Stopped"
+
+
+UNDOING: dict[str, State] = {
+    UndoStatus.WORKING: State(
+        value="working",
+        label="Undoing",
+        tone="info",
+        icon="arc",
+        sentence="A worker takes the effects back, one after another.",
+        next=(UndoStatus.DONE, UndoStatus.STOPPED),
+    ),
+    UndoStatus.DONE: State(
+        value="done",
+        label="Undone",
+        tone="ok",
+        icon="check",
+        sentence="Everything in the plan was taken back.",
+    ),
+    UndoStatus.STOPPED: State(
+        value="stopped",
+        label="Stopped",
+        tone="bad",
+        icon="cross",
+        sentence="One effect could not be taken back, so the ones before it were left.",
+    ),
+}
+UNDONE = State(
+    value="undone",
+    label="Undone",
+    tone="neutral",
+    icon="retry",
+    sentence="It happened, and was taken back by another effect.",
+)
+"""Overlay of what is done once the effect that takes it back is done."""

@@ -139,7 +139,9 @@ def _item(effect: Effect, *, calling: bool, unheard: bool) -> Item:
     return Item(
         title=effect.tool,
         url=_url(effect),
-        state=status.shown(effect.status, calling=calling, unheard=unheard, ended=effect.run.ended),
+        state=status.shown(
+            effect.status, calling=calling, unheard=unheard, ended=effect.left_alone
+        ),
         detail=effect.provider_ref,
         note=phrase(
             f"settled by {effect.settled_by}"

@@ -30,7 +30,7 @@ from audit.canonical import Json
 from ledger import effects, errors, keys, registry
 from ledger.keys import Naming
 from ledger.models import Idempotency
-from ledger.registry import LookUp, Permit, Reader, Tool
+from ledger.registry import LookUp, Permit, Reader, Tool, UndoArgs
 
 __all__ = ["Idempotency", "effect", "reads"]
 
@@ -77,12 +77,21 @@ class Options(TypedDict, total=False):
     """Whether it needs an approval of exactly its arguments; or f(arguments) -> bool."""
     key: str
     """Template of a business key: `refund:{run_id}:{order_id}`."""
+    undo_args: UndoArgs
+    """f(Done) -> the arguments of that. Default: those of the same name, and `reference`."""
 
 
 def effect(
-    name: str, *, idempotency: Idempotency, **options: Unpack[Options]
+    name: str,
+    *,
+    idempotency: Idempotency,
+    undo: Effectful | str = "",
+    **options: Unpack[Options],
 ) -> Callable[[Callable[..., object]], Effectful]:
-    """Declare a function that changes something outside. Raises NotAnEffect."""
+    """Declare a function that changes something outside. Raises NotAnEffect.
+
+    `undo` is what takes it back, a declared effect or its name: called only if a person wants it.
+    """
 
     def declare(function: Callable[..., object]) -> Effectful:
         signature = inspect.signature(function)
@@ -92,6 +101,7 @@ def effect(
             idempotency=Idempotency(idempotency),
             signature=_of_arguments(signature),
             passes=PASSED & signature.parameters.keys(),
+            undo=_name_of(name, undo),
             **options,
         )
         _refuse_unfit(tool, signature)
@@ -99,6 +109,16 @@ def effect(
         return _wrapped(tool)
 
     return declare
+
+
+def _name_of(name: str, undo: Effectful | str) -> str:
+    declared = None if isinstance(undo, str) else registry.declared(undo)
+    found = declared.name if isinstance(declared, Tool) else undo
+    if not isinstance(found, str) or found == name:
+        raise errors.NotAnEffect(
+            f"{name} cannot be an effect: undo= is another declared effect, or the name of one."
+        )
+    return found
 
 
 def reads(name: str) -> Callable[[F], F]:
@@ -242,6 +262,8 @@ def _problem_of_guard(tool: Tool) -> str:
 def _problem_of_times(tool: Tool) -> str:
     if inspect.iscoroutinefunction(tool.lookup):
         return "lookup= must be a plain function; it is called in a thread of its own."
+    if tool.undo_args is not None and not tool.undo:
+        return "undo_args= says how undo= is called, which is missing."
     zero = timedelta(0)
     if tool.visibility < zero:
         return "visibility= is negative."

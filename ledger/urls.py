@@ -5,10 +5,12 @@ from __future__ import annotations
 from django.urls import path
 
 from ledger import by_hand, views
+from ledger.confirmation import pages as hook_pages
 from ledger.outbox import pages as outbox
 
 app_name = "ledger"
 urlpatterns = [
+    path("hooks/<slug:provider>/", hook_pages.receive, name="hook"),
     path("ledger/", views.index, name="list"),
     path("ledger/stops/", by_hand.emergency_stops, name="stops"),
     path("ledger/stops/<int:stop_id>/lift/", by_hand.lift, name="lift"),

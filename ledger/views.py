@@ -129,7 +129,7 @@ def _row(effect: Effect) -> Row:
         effect.status,
         calling=getattr(effect, "calling", False),
         unheard=getattr(effect, "unheard", False),
-        ended=effect.run.ended,
+        ended=effect.left_alone,
     )
     return Row(
         effect=effect,

@@ -200,6 +200,26 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
             ) from None
         return found
 
+    def secrets(self, var: str) -> dict[str, list[str]]:
+        """A JSON object of names and one secret or a list of them. No error repeats the value."""
+        text = self.str(var, default="")
+        try:
+            read = json.loads(text or "{}")
+            found = {
+                name: [held] if isinstance(held, str) else list(held) for name, held in read.items()
+            }
+        except (ValueError, AttributeError, TypeError):
+            found = {"": [""]}
+        if not all(
+            held and all(isinstance(each, str) and len(each) >= SHORTEST for each in held)
+            for held in found.values()
+        ):
+            raise ImproperlyConfigured(
+                f'{var} must be a JSON object of names and secrets: {{"name": ["…"]}}, each of at'
+                f" least {SHORTEST} characters. Correct it, or leave it out."
+            ) from None
+        return found
+
 
 def _nearest(name: str, known: Collection[str]) -> str:
     """The known name that `name` is most like; empty if none is near."""
@@ -262,6 +282,8 @@ LEVELS = {
     for name, level in logging.getLevelNamesMapping().items()
     if level and name not in ("WARN", "FATAL")
 }
+SHORTEST = 16
+"""Characters of a secret that somebody signs with."""
 POSTGRES = ("postgres", "postgresql", "psql", "pgsql")
 TEXTS = (None, str, list)
 """What is read as text: set to nothing, it is empty."""

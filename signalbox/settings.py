@@ -302,6 +302,7 @@ RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
 RUNS_SWEEP_RULES = [
     "ledger.sweep.sweep",
+    "ledger.confirmation.inbox.sweep",
     "ledger.stops.wake_late",
     "approvals.sweep.sweep",
     "approvals.notices.planning.forget",
@@ -342,6 +343,13 @@ LEDGER_REFUSALS = env.count("LEDGER_REFUSALS", 12)
 """Calls in a row that were refused for now, or not found, before an effect fails: ~15 minutes."""
 LEDGER_BACKOFF = timedelta(seconds=env.float("LEDGER_BACKOFF_SECONDS", default=1.0))
 LEDGER_RESULT_LIMIT = 64 * 1024
+LEDGER_CONFIRM_AFTER = env.seconds("LEDGER_CONFIRM_AFTER_SECONDS", 60.0)
+"""How long after an effect its provider is first asked to confirm it, if it can be asked; the wait
+doubles with each look. What is in doubt is asked about without end, at most this often."""
+LEDGER_CONFIRM_LOOKS = env.count("LEDGER_CONFIRM_LOOKS", 6)
+"""How often a provider is asked to confirm what it said itself: for about an hour."""
+LEDGER_LOOK_CAP = timedelta(hours=1)
+"""The longest wait between two looks."""
 LEDGER_DESTINATIONS = {
     "notices": "approvals.notices.planning.plan",
     "notices.mail": "approvals.notices.mails.send",
@@ -350,6 +358,17 @@ LEDGER_DESTINATIONS = {
 """Where messages of the outbox go: a name, and the handler that sends what is meant for it."""
 LEDGER_WEBHOOKS = env.addresses("LEDGER_WEBHOOKS")
 """More destinations: a name, and the address to which messages are posted as JSON. Secrets."""
+LEDGER_HOOKS: dict[str, dict[str, Any]] = {
+    "fakepay": {"read": "ledger.confirmation.stripe.read", "tools": ["payments.*"]},
+}
+"""Who may tell us by webhook how effects ended, at /hooks/NAME/: the function that reads an event,
+and patterns of the tools that this provider performs."""
+LEDGER_HOOK_SECRETS = env.secrets("LEDGER_HOOK_SECRETS")
+"""What these sign with: a name, and a secret or several while one is changed. Without: nobody."""
+LEDGER_HOOK_TOLERANCE = env.seconds("LEDGER_HOOK_TOLERANCE_SECONDS", 300.0)
+"""How old a signature may be, by the database's clock."""
+LEDGER_HOOK_LIMIT = 256 * 1024
+"""Bytes of a webhook; longer ones are refused."""
 LEDGER_OUTBOX_TRIES = env.count("LEDGER_OUTBOX_TRIES", 12)
 """Before a message is given up: about two hours with the waits below."""
 LEDGER_OUTBOX_BACKOFF = timedelta(seconds=env.float("LEDGER_OUTBOX_BACKOFF_SECONDS", default=5.0))

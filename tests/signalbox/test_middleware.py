@@ -18,6 +18,7 @@ from tests.support.people import person
 PUBLIC = {
     "healthz",
     "readyz",
+    "hooks/x/",
     "accounts/login/",
     "accounts/logout/",
     "accounts/inactive/",
