@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from approvals.asking import Answer, ask
+    from approvals.asking import Answer, ask, asks
 
-__all__ = ["Answer", "ask"]
+__all__ = ["Answer", "ask", "asks"]
 
 
 def __getattr__(name: str) -> object:

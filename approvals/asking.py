@@ -21,6 +21,9 @@ from langgraph.types import interrupt
 from approvals.errors import AnswerForOtherPayload, PayloadNotPlain
 from approvals.shapes import LONGEST_TOOL, usable_tool
 from audit import canonical
+from ledger.agent_tools import Asks
+from ledger.errors import Declined
+from ledger.tools import Described
 
 VERDICTS = ("approved", "rejected", "expired")
 
@@ -37,7 +40,7 @@ class Answer:
     by: str
     digest: str
     """Of the question that was decided."""
-    args: Mapping[str, object] = field(default_factory=dict)
+    args: Mapping[str, canonical.Json] = field(default_factory=dict)
     """The arguments that are permitted: those asked for, or as people have changed them. What an
     approval permits is a call with exactly these, so call with these."""
 
@@ -68,6 +71,30 @@ def ask(
         raise PayloadNotPlain("Pass the question as one mapping or as arguments, not both.")
     payload = _payload(question)
     return _answer(interrupt(payload), payload)
+
+
+def asks(question: str, *, why: str = "") -> Asks:
+    """For `ledger.agent_tools.as_tool`: ask before each call of an agent's tool.
+
+    `question` may name arguments, "Refund order {order_id}?". What people allowed, edited or not,
+    is what is called; otherwise the model is told who did not allow it, and why.
+    """
+
+    def ask_first(described: Described) -> Mapping[str, canonical.Json]:
+        args = described["args"]
+        answer = ask(question.format_map(args), tool=described["tool"], args=args, why=why)
+        if not answer:
+            raise Declined(_not_allowed(answer))
+        return answer.args
+
+    return ask_first
+
+
+def _not_allowed(answer: Answer) -> str:
+    if answer.decision == "expired":
+        return "Nobody allowed it in time. Nothing was sent. Do not try it again."
+    said = f": {answer.comment}" if answer.comment else ""
+    return f"{answer.by or 'A person'} did not allow it{said}. Nothing was sent."
 
 
 def _payload(given: Mapping[str, object]) -> dict[str, object]:

@@ -90,6 +90,10 @@ class ResultNotKept(LedgerError):
         """The provider's reference to what happened."""
 
 
+class Declined(LedgerError):
+    """People did not allow what an agent's tool asked for. Nothing was sent."""
+
+
 # --- people --------------------------------------------------------------------------------------
 
 
