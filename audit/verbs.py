@@ -102,7 +102,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         ),
         "effect.sent": _verb("Done", "The provider said that it did it.", "ok", "check"),
         "effect.confirmed": _verb(
-            "Confirmed", "A look-up showed that the provider did it.", "ok", "check"
+            "Confirmed", "The provider said, asked or unasked, that it did it.", "ok", "check"
         ),
         "effect.failed": _verb("Not done", "The provider refused it for good.", "bad", "cross"),
         "effect.in_doubt": _verb(
@@ -125,9 +125,6 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "Conflict", "The key of an effect came back with other arguments.", "bad", "triangle"
         ),
         "effect.refused": _verb("Effect refused", "The ledger sent nothing.", "bad", "slash"),
-        "effect.confirmed": _verb(
-            "Confirmed", "The provider said, asked or unasked, that it happened.", "ok", "check"
-        ),
         "effect.reversed": _verb(
             "Taken back", "The provider has undone what had happened.", "bad", "triangle"
         ),

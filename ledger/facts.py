@@ -252,7 +252,7 @@ def refused(effect: Effect, attempt: EffectAttempt, outcome: Outcome) -> None:
 # --- facts from look-ups -------------------------------------------------------------------------
 
 
-def found(effect: Effect, look: Found) -> None:
+def found(effect: Effect, look: Found, *, actor: Actor | None = None) -> None:
     """In a transaction, run and effect locked: the provider says that it happened."""
     if effect.status in status.DONE:
         return
@@ -269,7 +269,7 @@ def found(effect: Effect, look: Found) -> None:
         retry_at=None,
     )
     facts = {"reference": effect.provider_ref, "arguments": effect.args_hash, "was": was}
-    rows.tell("effect.confirmed", effect, data=facts)
+    rows.tell("effect.confirmed", effect, data=facts, actor=actor)
     if was != status.Status.PENDING:
         rows.wake(effect.run_id, cause="found")
 

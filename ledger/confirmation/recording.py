@@ -33,10 +33,9 @@ def happened(effect: Effect, found: Found, *, actor: Actor) -> Heard:
         effect.status == Status.PENDING and not _open_ended(effect)
     )
     was = effect.status
-    facts.found(effect, found)
+    facts.found(effect, found, actor=actor)
     if was == Status.PENDING:
         rows.wake(effect.run_id, cause="confirmed")
-    _tell(effect, actor, was)
     if not ruled_out:
         return Heard.CONFIRMED
     return incident(Incident.Kind.CONTRADICTION, effect, reference)
@@ -55,7 +54,12 @@ def _once_more(effect: Effect, reference: str, actor: Actor) -> Heard:
     rows.change(
         effect, status=Status.CONFIRMED, provider_ref=effect.provider_ref or reference, look_at=None
     )
-    _tell(effect, actor, was)
+    told: dict[str, object] = {
+        "reference": effect.provider_ref,
+        "arguments": effect.args_hash,
+        "was": was,
+    }
+    rows.tell("effect.confirmed", effect, data=told, actor=actor)
     return Heard.CONFIRMED
 
 
@@ -99,11 +103,6 @@ def incident(kind: Incident.Kind, effect: Effect, reference: str, **more: str) -
         kind=kind, run_id=effect.run_id, effect=effect, facts={**facts_, **more}
     )
     return Heard.INCIDENT
-
-
-def _tell(effect: Effect, actor: Actor, was: str) -> None:
-    data: dict[str, object] = {"reference": effect.provider_ref, "was": was}
-    rows.tell("effect.confirmed", effect, data=data, actor=actor)
 
 
 def _open_ended(effect: Effect) -> bool:
