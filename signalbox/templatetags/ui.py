@@ -140,7 +140,7 @@ def ident(identifier: object) -> SafeString:
         '<span class="id"><code title="{}">{}</code>{}</span>',
         identifier,
         short(identifier),
-        copy(identifier, "Copy the whole id"),
+        copy(identifier, f"Copy the id that ends in {short(identifier)}"),
     )
 
 

@@ -6,6 +6,7 @@ LangChain's are made by `create_agent` with a chat model that says what it is to
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, Literal, TypedDict
 
 from langchain.agents import create_agent
@@ -25,6 +26,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = []
 RECEIVED: list[Any] = []
 """What nodes got from `interrupt`."""
 MAIL = {"to": "ada@example.com", "copies": 2, "urgent": True, "share": 0.5}
+NOTE = {"to": "wen@example.com", "copies": 1, "urgent": False, "share": 1.0}
 FILE = {"path": "reports/q3.txt"}
 
 
@@ -87,7 +89,15 @@ def langchain(mode: Literal["batched", "per_call"], *calls: tuple[str, dict[str,
 
 batched = langchain("batched", ("send_email", MAIL), ("delete_file", FILE))
 batched_one = langchain("batched", ("send_email", MAIL))
+batched_four = langchain(
+    "batched",
+    ("send_email", MAIL),
+    ("delete_file", FILE),
+    ("send_email", NOTE),
+    ("send_email", MAIL),
+)
 per_call = langchain("per_call", ("send_email", MAIL))
+per_call_two = langchain("per_call", ("send_email", MAIL), ("delete_file", FILE))
 
 
 class State(TypedDict, total=False):
@@ -109,18 +119,18 @@ def _asking(payload: object, schema: Any = None) -> Any:
     return builder.compile()
 
 
-inbox = _asking(
-    {
-        "action_request": {"action": "send_email", "args": MAIL},
-        "config": {
-            "allow_accept": True,
-            "allow_edit": True,
-            "allow_respond": True,
-            "allow_ignore": True,
-        },
-        "description": "**Says hello**",
-    }
-)
+INBOX = {
+    "action_request": {"action": "send_email", "args": MAIL},
+    "config": {
+        "allow_accept": True,
+        "allow_edit": True,
+        "allow_respond": True,
+        "allow_ignore": True,
+    },
+    "description": "**Says hello**",
+}
+inbox = _asking(INBOX)
+inbox_list = _asking([INBOX])
 ORDER = {
     "type": "object",
     "properties": {
@@ -140,6 +150,46 @@ ORDER = {
     "required": ["count", "size"],
 }
 typed_dict = _asking({"question": "What should be ordered?"}, ORDER)
+
+
+def _way(name: str, field: str, kind: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"way": {"const": name}, field: {"type": kind}},
+        "required": ["way", field],
+    }
+
+
+EVERY_KIND = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "letter": {"type": "string", "maxLength": 2000},
+        "mail": {"type": "string", "format": "email"},
+        "day": {"type": "string", "format": "date"},
+        "moment": {"type": "string", "format": "date-time"},
+        "count": {"type": "integer"},
+        "price": {"type": "number"},
+        "express": {"type": "boolean"},
+        "size": {"enum": ["S", "M", 42]},
+        "country": {"enum": ["AT", "CH", "DE", "FR", "IT", None]},
+        "extras": {"type": "array", "uniqueItems": True, "items": {"enum": ["gift", "card", 7]}},
+        "version": {"const": 3},
+        "raw": {},
+        "numbers": {"type": "array", "items": {"type": "integer"}},
+        "address": {
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "floor": {"type": "integer"}},
+            "required": ["street"],
+        },
+        "paid": {"oneOf": [_way("card", "last4", "string"), _way("invoice", "days", "integer")]},
+        "memo": {"type": ["string", "null"]},
+        "left_out": {"type": "string"},
+    },
+    "required": ["name", "count", "price", "express", "version", "memo"],
+}
+"""A field of every kind that a form has."""
+typed_every_kind = _asking({"question": "All of it?"}, EVERY_KIND)
 
 
 class Card(BaseModel):
@@ -175,6 +225,11 @@ class Lucky(BaseModel):
 typed_validator = _asking("Which number?", Lucky)
 typed_model = _asking("How is it paid?", Payment)
 typed_bool = _asking("Is it true?", bool)
+typed_text = _asking("In which words?", str)
+typed_number = _asking("How much?", float)
+typed_day = _asking("On which day?", date)
+typed_size = _asking("Which size?", Literal["S", 42])
+typed_names = _asking("Whose?", list[str])
 plain = _asking("May I go on?")
 
 
