@@ -5,6 +5,8 @@
 3. An escalation lets one more group have a say, as far as the policies of then and of now name it.
    It informs and widens and never decides.
 4. A verdict brings the request up to date first, whether or not a sweeper has run.
+5. A new round of a question goes on with the clock of the former: who had joined has a say at once,
+   nobody is reminded of the same twice, and a question that changes postpones nothing.
 """
 
 from __future__ import annotations
@@ -60,6 +62,29 @@ def catch_up(request: Request, at: datetime) -> int:
     for nudge in _worth_telling(due):
         _tell(request, nudge)
     return len(due)
+
+
+def carry_on(request: Request, former: Request, at: datetime) -> None:
+    """Begin a new round with what has happened in the former one, and do what is due by `at`.
+
+    What the policy of the new round does not plan in the same way is not taken over.
+    """
+    happened = {(each.kind, each.number, each.group): each for each in former.firings.all()}
+    for nudge in of(request):
+        firing = happened.get((nudge.kind, nudge.number, nudge.group))
+        if firing is not None:
+            Firing.objects.create(
+                request=request,
+                kind=nudge.kind,
+                number=nudge.number,
+                group=nudge.group,
+                at=firing.at,
+            )
+            if nudge.kind == Kind.ESCALATION:
+                request.joined = _with(request.joined, [nudge.group])
+                request.groups = _with(request.groups, [nudge.group])
+    Request.objects.filter(pk=request.pk).update(joined=request.joined, groups=request.groups)
+    catch_up(request, at)
 
 
 def _with(groups: Iterable[str], more: Iterable[str]) -> list[str]:

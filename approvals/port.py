@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from accounts.actors import ClockTimestamp
-from approvals import errors, notices, requests, rounds
+from approvals import errors, notices, opening, requests, rounds
 from approvals.models import Decision, Request
 from approvals.rounds import Fit
 from approvals.status import Delivery
@@ -43,6 +43,7 @@ class Approvals:
             consumed=Fit.CONSUMED in fits.values(),
             unstable=Fit.UNSTABLE in fits.values(),
             lapsed=Fit.LAPSED in fits.values(),
+            outdated=Fit.OUTDATED in fits.values(),
             under_way=any(
                 decision.delivery in rounds.UNDER_WAY
                 for decision in map(rounds.decision_of, found)
@@ -82,13 +83,19 @@ class Approvals:
                     requests.give_up(decision, "the run moved on without it")
 
     def open(self, run: Run, head: Head) -> datetime | None:
-        return requests.open(run, head)
+        return opening.open(run, head)
 
     def withdraw(self, run: Run, reason: str) -> None:
         requests.withdraw(run, reason)
 
     def held(self, run_id: UUID) -> tuple[Asker, ...]:
         return requests.held(run_id)
+
+    def outdated(self, run_id: UUID) -> tuple[Asker, ...]:
+        return requests.outdated(run_id)
+
+    def note_cut(self, run_id: UUID) -> None:
+        requests.note_cut(run_id)
 
     def forget(self, run: Run) -> None:
         requests.forget(run)

@@ -1,57 +1,32 @@
-"""Requests: one per question of a waiting run, opened, replaced and closed by the run's driver.
+"""Requests: how one is closed, given up and told about; `opening` opens them.
 
-1. Everything here runs inside the driver's transaction, with the run and its lease locked. Nobody
-   else opens requests, so what is shown belongs to the head that the driver has read.
-2. At most one request is open per interrupt. When the question changes, its votes are void.
-3. The deadline of a question stays when the agent changes it. Only an operator who has it asked
-   again gives it a new one.
+Everything here runs inside a transaction in which the run has been locked.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
-from django.db.models import JSONField, Min, Q, QuerySet, Value
+from django.db.models import Q, QuerySet
 
 from accounts.actors import Actor, ClockTimestamp
-from approvals import clock, gates, notices, policy, rounds, shapes
+from approvals import gates, notices, rounds
 from approvals.electorate import Electorate, Tally
-from approvals.jsonforms import schemas
 from approvals.models import Decision, Firing, Request
-from approvals.policies import masks, plan
 from approvals.policy import Book
-from approvals.rounds import Fit
 from approvals.status import Delivery, Status
 from audit import canonical, trail
-from runs.heads import Asker, Head, Pending
-from runs.models import Lease, Run
+from runs.heads import Asker, Head
+from runs.models import Run
 
 DRIVER = Actor.system("driver")
 CHANGED = "the question changed"
 ASKED_AGAIN = "asked again"
 
 
-def open(run: Run, head: Head) -> datetime | None:  # noqa: A001 (the verb; read as requests.open)
-    """Make the open requests of `run` those that `head` asks; return the nearest deadline."""
-    last = rounds.newest(of_head(run.pk, head))
-    opening = _Opening(
-        run=run, head=head, fence=Lease.objects.get(pk=run.pk).fence, book=policy.in_force()
-    )
-    for interrupt_id, pending in head.pending.items():
-        opening.bring_up_to_date(pending, last.get(interrupt_id))
-    for request in _pending(run).exclude(interrupt_id__in=head.pending):
-        close(request, Status.WITHDRAWN, "the run moved on", actor=DRIVER)
-    nearest: datetime | None = _pending(run).aggregate(Min("deadline"))["deadline__min"]
-    return nearest
-
-
 def withdraw(run: Run, reason: str) -> None:
     """The run ends: nothing is asked any more, and nothing that was decided reaches it any more."""
-    for request in _pending(run):
+    for request in pending_of(run):
         close(request, Status.WITHDRAWN, reason, actor=DRIVER)
     for decision in under_way(run.pk):
         give_up(decision, reason)
@@ -99,7 +74,21 @@ def under_way(run_id: UUID) -> QuerySet[Decision]:
     ).select_related("request")
 
 
-def _pending(run: Run) -> QuerySet[Request]:
+def outdated(run_id: UUID) -> tuple[Asker, ...]:
+    """Who asked what was approved, and refused the answer because its target had changed."""
+    return tuple(asker for each in _to_cut(run_id) for asker in rounds.askers_of(each))
+
+
+def note_cut(run_id: UUID) -> None:
+    """The answers of `outdated` have been cut: their questions may be asked anew."""
+    _to_cut(run_id).update(asked_again=True)
+
+
+def _to_cut(run_id: UUID) -> QuerySet[Request]:
+    return Request.objects.filter(run=run_id, outdated=True, asked_again=False)
+
+
+def pending_of(run: Run) -> QuerySet[Request]:
     return Request.objects.filter(run=run, status=Status.PENDING)
 
 
@@ -172,119 +161,3 @@ def record(
         reason=reason,
         data=data,
     )
-
-
-# --- opening --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opening:
-    """One pass over the interrupts of one head."""
-
-    run: Run
-    head: Head
-    fence: int
-    book: Book
-
-    def bring_up_to_date(self, pending: Pending, last: Request | None) -> None:
-        forgiven = self.run.forgiven_fence
-        match rounds.judge(pending, last, self.head, forgiven=forgiven), last:
-            case (Fit.NEW, _):
-                self._ask(pending, last)
-            case (Fit.AGAIN, Request()):
-                self._ask(pending, last, replaces=last)
-            case (Fit.CHANGED, Request()):
-                self._retire(last)
-                self._ask(
-                    pending,
-                    last,
-                    replaces=last,
-                    since=last,
-                    changes=rounds.changes_after(last, forgiven),
-                )
-            case (Fit.UNSTABLE, Request()):
-                self._retire(last)
-
-    def _retire(self, last: Request) -> None:
-        close(last, Status.SUPERSEDED, CHANGED, actor=DRIVER)
-        decision = rounds.decision_of(last)
-        if decision is not None:
-            give_up(decision, CHANGED)
-
-    def _ask(
-        self,
-        pending: Pending,
-        last: Request | None,
-        *,
-        replaces: Request | None = None,
-        since: Request | None = None,
-        changes: int = 0,
-    ) -> None:
-        """`since`: the request whose deadline goes on to hold, and what has joined since."""
-        shape = shapes.detect(pending.value, pending.schema)
-        payload = canonical.visible(pending.value)
-        schema = schemas.of(pending.schema)
-        node = canonical.text(pending.node)[:200]
-        rules = self.book.find(*gates.subjects(self.run.agent, node, shape, payload))
-        gate = policy.together(*rules)
-        # A list shows titles to everybody who may see the request, so what is masked is not in one.
-        covered = masks.cover(payload, gate.masked, root="payload").value
-        summary = gates.summary(rules, gates.subjects(self.run.agent, node, shape, covered))
-        asked_at = since.asked_at if since and since.asked_at else clock.now()
-        deadline = since.deadline if since else min(rule.due(asked_at) for rule in rules)
-        question = shapes.describe(shape, payload)
-        request = Request.objects.create(
-            run=self.run,
-            interrupt_id=pending.interrupt_id,
-            checkpoint_ns=_deepest(pending.askers)[:500],
-            checkpoint_id=self.head.checkpoint_id,
-            round=last.round + 1 if last else 1,
-            changes=changes,
-            fence=self.fence,
-            node=node,
-            askers=rounds.stored(pending.askers),
-            shape=shape,
-            # A question may be null, which is JSON but not the database's NULL.
-            payload=Value(None, JSONField()) if payload is None else payload,
-            digest=shapes.fingerprint(pending.value),
-            schema="" if schema is None else json.dumps(schema, ensure_ascii=False),
-            title=shapes.base.line(summary) if summary else question.title,
-            **_permit(shape, pending.value),
-            policy=gates.kept(rules),
-            policy_version=self.book.version,
-            group=next((rule.group for rule in rules if rule.group), ""),
-            groups=sorted(gate.groups),
-            people=sorted(gate.people),
-            asked_at=asked_at,
-            deadline=deadline,
-            nudge_at=plan.first(rules[0], asked_at, deadline),
-        )
-        if replaces is not None:
-            Request.objects.filter(pk=replaces.pk).update(replaced_by=request)
-        record(
-            "request.opened",
-            request,
-            actor=DRIVER,
-            data={
-                "title": request.title,
-                "round": request.round,
-                "digest": request.digest,
-                "tool": request.tool,
-                "args_hash": request.args_hash,
-                "policy": request.policy,
-                "deadline": request.deadline,
-            },
-        )
-        notices.notify(notices.Event.NEEDS_YOU, request)
-        check_possible(request, self.book)
-
-
-def _permit(shape: shapes.Shape, payload: object) -> dict[str, str]:
-    """The effect that an approval permits: only a question of ours names one."""
-    if shape != shapes.Shape.OURS or not isinstance(payload, dict) or not payload["tool"]:
-        return {"tool": "", "args_hash": ""}
-    return {"tool": payload["tool"], "args_hash": canonical.digest(payload["args"])}
-
-
-def _deepest(askers: Iterable[Asker]) -> str:
-    return max((asker.ns for asker in askers), key=len, default="")

@@ -107,6 +107,8 @@ class Review:
     exact: Shown
     """The arguments, or the payload of a question that names no tool."""
     agent_facts: tuple[Fact, ...]
+    target: tuple[Fact, ...] = ()
+    """What is known about what the action is about, as of when this was asked."""
     unmasked: bool = False
     """Nothing is hidden from this reader."""
     before: object = None
@@ -183,6 +185,7 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
         facts=tuple(_facts(shown.value, amount)) if question.tool else (),
         exact=shown,
         agent_facts=tuple(_facts(Shown.of(question.facts, unmasked=unmasked).value, None)),
+        target=tuple(_facts(Shown.of(question.state, unmasked=unmasked).value, None)),
         unmasked=unmasked,
         before=before,
         after=after,
@@ -276,7 +279,7 @@ def _difference(detail: queries.Detail, *, unmasked: bool) -> tuple[object, obje
 
 def _asked(payload: object) -> object:
     """A payload without what says nothing to a reader."""
-    if isinstance(payload, dict) and payload.keys() == shapes.OURS:
+    if isinstance(payload, dict) and shapes.is_ours(payload):
         return {key: payload[key] for key in payload if key not in (shapes.MARK, "digest")}
     return payload
 

@@ -35,6 +35,8 @@ class Fit(Enum):
     """The same, and once more would be too often."""
     AGAIN = auto()
     """An operator wants it asked again. A request is to be opened, with a deadline of its own."""
+    OUTDATED = auto()
+    """Its approval was refused by the node, and has not been cut yet."""
     LAPSED = auto()
     """Nobody decided in time, and no answer follows from that."""
 
@@ -48,12 +50,14 @@ def judge(pending: Pending, last: Request | None, head: Head, *, forgiven: int) 
         return Fit.NEW
     decision = decision_of(last)
     under_way = decision is not None and decision.delivery in UNDER_WAY
+    if last.outdated and not last.asked_again:
+        return Fit.OUTDATED
     # Asked again and still consumed: the answer has not been cut. Asking now would hand the next
     # answer to the task's next question.
     answered = under_way or (decision is not None and last.asked_again)
     if answered and head.consumed(askers_of(last)):
         return Fit.CONSUMED
-    if last.asked_again:
+    if last.asked_again and not last.outdated:
         return Fit.AGAIN
     if decision is not None and decision.delivery == Delivery.TOOK_EFFECT:
         return Fit.NEW

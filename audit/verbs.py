@@ -75,6 +75,12 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "neutral",
             "swap",
         ),
+        "request.target_changed": _verb(
+            "Target changed",
+            "What an approval was about had changed, so it was not used.",
+            "warn",
+            "swap",
+        ),
         "request.withdrawn": _verb(
             "Withdrawn", "The question was taken back unanswered.", "neutral", "slash"
         ),

@@ -60,6 +60,8 @@ class Tool:
     """The tool that takes it back; empty: none does."""
     undo_args: UndoArgs | None = None
     """The arguments of that; None: those that it has in common with this one, and `reference`."""
+    fingerprint: Callable[..., Mapping[str, object]] | None = None
+    """Reads a few facts about the present state of what a call with these arguments is about."""
 
     @property
     def call_timeout(self) -> timedelta:

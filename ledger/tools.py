@@ -79,6 +79,9 @@ class Options(TypedDict, total=False):
     """Template of a business key: `refund:{run_id}:{order_id}`."""
     undo_args: UndoArgs
     """f(Done) -> the arguments of that. Default: those of the same name, and `reference`."""
+    fingerprint: Callable[..., Mapping[str, object]]
+    """f(**arguments) -> a few facts about what they name, such as its version: an approval counts
+    only while they are the same. See approvals.targets."""
 
 
 def effect(

@@ -70,12 +70,12 @@ def current() -> Authority | None:
 
 
 class using:  # noqa: N801 (reads as a verb: `with authority.using(...)`)
-    """Run the block under this authority."""
+    """Run the block under this authority; None: as Signalbox itself, though a node called it."""
 
-    def __init__(self, authority: Authority) -> None:
+    def __init__(self, authority: Authority | None) -> None:
         self._authority = authority
 
-    def __enter__(self) -> Authority:
+    def __enter__(self) -> Authority | None:
         self._token = _current.set(self._authority)
         return self._authority
 

@@ -134,6 +134,9 @@ class _Drive:
                 case moves.AskAgain():
                     self._ask_again()
                     continue
+                case moves.AskAnew():
+                    self._ask_anew()
+                    continue
                 case _:
                     outcome = self._end(look, head, move)
             if outcome is not None:
@@ -324,6 +327,19 @@ class _Drive:
             run = Run.objects.get(pk=self.run_id)
             ports.approvals().forget(run)
             Run.objects.filter(pk=self.run_id).update(ask_again=False, updated_at=Now())
+        self.failure = None
+
+    def _ask_anew(self) -> None:
+        """Cut the answers that nodes did not want, and their questions: those nodes run again.
+
+        In this order: if the process dies in between, it is cut once more.
+        """
+        saver = savers.FencedSaver(checkpoints.pool(), self.mine.lease)
+        asked = ports.approvals().outdated(self.run_id)
+        heads.forget(saver, str(self.run_id), asked, questions=True)
+        with transaction.atomic():
+            leases.lock(self.mine.lease)
+            ports.approvals().note_cut(self.run_id)
         self.failure = None
 
     # --- ending the drive -------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from audit import canonical
 from runs.moves import Failure
 from runs.registry import Declaration
 from runs.status import Park
-from runs.stop import StopRun
+from runs.stop import AskAnew, StopRun
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +57,7 @@ def classify(exc: BaseException, declared: Declaration) -> Failure:
         park=stopped.park if stopped else _refused(exc),
         retry_after=_seconds(_says(exc, "retry_after")),
         free=free is True or (free is None and stopped is not None and stopped.park is None),
+        ask_anew=isinstance(exc, AskAnew),
     )
 
 

@@ -235,11 +235,14 @@ def _graph_at(graph: Any, parts: Iterable[str]) -> Any:
     return graph
 
 
-def forget(saver: PostgresSaver, thread_id: str, askers: Iterable[Asker]) -> None:
+def forget(
+    saver: PostgresSaver, thread_id: str, askers: Iterable[Asker], *, questions: bool = False
+) -> None:
     """Cut the answers held for the asking tasks back to what they were when they asked.
 
     Same checkpoint, tasks (so the same effect keys) and interrupt ids; finished siblings keep their
     results. Never by a fork: that runs finished siblings again under new keys.
+    `questions`: their questions as well, so that the tasks are idle and ask from what is true now.
     """
     for asker in askers:
         config: RunnableConfig = {
@@ -252,13 +255,16 @@ def forget(saver: PostgresSaver, thread_id: str, askers: Iterable[Asker]) -> Non
         saved = saver.get_tuple(config)
         if saved is None:
             continue
-        stored: list[Any] = next(
-            (
-                value
-                for task, channel, value in saved.pending_writes or ()
-                if task == asker.task_id and channel == RESUME
-            ),
-            [],
-        )
+        written = {
+            channel: value
+            for task, channel, value in saved.pending_writes or ()
+            if task == asker.task_id
+        }
+        stored: list[Any] = written.get(RESUME, [])
+        cut: list[tuple[str, Any]] = []
         if len(stored) > asker.held:
-            saver.put_writes(config, [(RESUME, stored[: asker.held])], asker.task_id)
+            cut.append((RESUME, stored[: asker.held]))
+        if questions and written.get(INTERRUPT):
+            cut.append((INTERRUPT, []))
+        if cut:
+            saver.put_writes(config, cut, asker.task_id)

@@ -38,6 +38,8 @@ class Failure:
     """Seconds until it makes sense to try again, where somebody said so."""
     free: bool = False
     """No error, only a wait: it does not count against the tries."""
+    ask_anew: bool = False
+    """No error: the node does not want the answer that it got, and asks once more."""
 
     def stored(self) -> dict[str, object]:
         """What the attempt keeps of it besides class and text."""
@@ -77,6 +79,11 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class AskAgain:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class AskAnew:
     pass
 
 
@@ -129,6 +136,7 @@ class Fail:
 Move = (
     Cancel
     | AskAgain
+    | AskAnew
     | Start
     | Continue
     | Finish
@@ -174,6 +182,8 @@ def next_move(facts: Facts) -> Move:  # noqa: C901 (a table with one line per ro
         return Park(status.Park.CRASH_LOOP)
     if facts.stopped:
         return Park(status.Park.EMERGENCY_STOP)
+    if answers.outdated:
+        return AskAnew()
     if answers.consumed:
         return Continue()
     if answers.ready:
@@ -206,6 +216,8 @@ def _crowded(head: Head) -> Failure:
 
 
 def _after(failure: Failure, answers: Answers) -> Move:
+    if failure.ask_anew:
+        return AskAnew()
     if failure.park is not None:
         return Park(failure.park, failure.error)
     if failure.free or (failure.transient and failure.tries_left):

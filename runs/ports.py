@@ -47,6 +47,8 @@ class Answers:
     """A payload has changed more often than APPROVALS_ROUNDS allows."""
     lapsed: bool = False
     """A question's deadline has passed, and its policy says that the run is parked then."""
+    outdated: bool = False
+    """A node has refused its answer, and that has not been cut yet."""
     under_way: bool = False
     """Some decision of this run has not taken effect yet."""
 
@@ -74,6 +76,12 @@ class Approvals(Protocol):
 
     def held(self, run_id: UUID) -> tuple[Asker, ...]:
         """Who asked the questions whose answers asking again cuts back. Reads only."""
+
+    def outdated(self, run_id: UUID) -> tuple[Asker, ...]:
+        """Who got an answer that is no longer good and is to be cut. Reads only."""
+
+    def note_cut(self, run_id: UUID) -> None:
+        """Those answers and their questions have been cut. In the transaction."""
 
     def forget(self, run: Run) -> None:
         """Give up the decisions behind those answers; new requests open. In the transaction."""

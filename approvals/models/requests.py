@@ -71,7 +71,10 @@ class Request(models.Model):
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaces"
     )
     asked_again = models.BooleanField(default=False)
-    """An operator had the question asked again: the next request starts afresh."""
+    """The answer was cut, so that the question can be asked again: because an operator wanted that,
+    and then the next request starts afresh, or because it was outdated."""
+    outdated = models.BooleanField(default=False)
+    """What it is about was not the same any more when its approval reached the node."""
     created_at = models.DateTimeField(db_default=Now())
     closed_at = models.DateTimeField(null=True, blank=True)
     close_reason = models.CharField(max_length=300, blank=True, default="")

@@ -108,6 +108,9 @@ class Decision(models.Model):
     delivery_detail = models.CharField(max_length=300, blank=True, default="")
     deliveries = models.IntegerField(default=0)
     """How often it was handed to LangGraph."""
+    target_found_at = models.DateTimeField(null=True, blank=True)
+    """When the node found what it is about as people were shown it; from then on it counts,
+    whatever the run's own effects change."""
     delivered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -42,7 +42,6 @@ __all__ = [
     "LONGEST_VALUE",
     "MARK",
     "NOTHING",
-    "OURS",
     "Action",
     "Asked",
     "Call",
@@ -61,6 +60,7 @@ __all__ = [
     "expired",
     "fingerprint",
     "give",
+    "is_ours",
     "picks_of",
     "speaks",
     "usable_tool",
@@ -69,4 +69,4 @@ __all__ = [
 ]
 
 MARK = ours.MARK
-OURS = ours.KEYS
+is_ours = ours.is_one

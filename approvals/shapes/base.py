@@ -41,6 +41,10 @@ class Question:
     args: object = None
     facts: Mapping[str, object] = field(default_factory=dict)
     why: str = ""
+    target: str = ""
+    """What the action is about."""
+    state: Mapping[str, object] = field(default_factory=dict)
+    """A few facts about the target, as it was when this was asked."""
 
 
 class Nothing:

@@ -29,28 +29,51 @@ from approvals.status import Verdict
 MARK = "signalbox"
 VERSION = 1
 KEYS = frozenset({MARK, "question", "tool", "args", "facts", "why", "digest"})
+MAY = frozenset({"target"})
+"""What not every question has."""
+
+
+def is_one(payload: object) -> bool:
+    """Whether this has the parts of a question of ours, as raised or as kept."""
+    return isinstance(payload, dict) and payload.keys() - MAY == KEYS
 
 
 def detects(payload: object, schema: Schema | None) -> bool:
-    if not isinstance(payload, dict) or payload.keys() != KEYS:
+    if not isinstance(payload, dict) or not is_one(payload) or not _sound(payload.get("target")):
         return False
-    types = {MARK: int, "args": dict, "facts": dict}
+    types = {MARK: int, "args": dict, "facts": dict, "target": dict}
     return (
         all(type(value) is types.get(key, str) for key, value in payload.items())
         and payload[MARK] == VERSION
         and base.usable_tool(payload["tool"])
-        and base.fingerprint({key: payload[key] for key in KEYS - {"digest"}}) == payload["digest"]
+        and base.fingerprint({key: payload[key] for key in payload.keys() - {"digest"}})
+        == payload["digest"]
+    )
+
+
+def _sound(target: object) -> bool:
+    if target is None:
+        return True
+    return (
+        isinstance(target, dict)
+        and target.keys() == {"name", "facts"}
+        and isinstance(target["name"], str)
+        and isinstance(target["facts"], dict)
     )
 
 
 def describe(payload: object) -> Question:
     asked = _of(payload)
+    target = asked.get("target")
+    target = target if isinstance(target, Mapping) else {}  # where a policy hides all of it
     return Question(
         title=base.line(asked["question"]),
         tool=asked["tool"],
         args=asked["args"],
         facts=asked["facts"],
         why=asked["why"],
+        target=target.get("name", ""),
+        state=target.get("facts", {}),
     )
 
 
@@ -96,14 +119,17 @@ def answer(
     asked: Asked, verdict: str, picks: tuple[tuple[Action, Pick], ...], said: Said
 ) -> object:
     pick = picks[0][1] if picks else Pick(choice="")
-    changed = {} if pick.args is None else {"args": dict(pick.args)}
+    more: dict[str, object] = {} if pick.args is None else {"args": dict(pick.args)}
+    target = _of(asked.payload).get("target")
+    if target is not None:
+        more["target"] = target["facts"]  # which the node compares with those of that moment
     return {
         "decision": str(verdict),
         "value": pick.value,
         "comment": said.comment,
         "digest": asked.digest,
         "by": said.by,
-        **changed,
+        **more,
     }
 
 

@@ -17,7 +17,7 @@ from django.db import connection, connections, transaction
 
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, requests
+from approvals import clock, decisions, opening
 from approvals.decisions import Outcome
 from approvals.models import Request
 from audit import canonical
@@ -168,7 +168,7 @@ def ask(run: Run, *questions: Pending, at: str = "c1") -> Any:
     """Open what the head asks, as the driver does, and return the last open request."""
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-        requests.open(locked, head(*questions, at=at))
+        opening.open(locked, head(*questions, at=at))
     return Request.objects.filter(run=run, status="pending").order_by("round", "pk").last()
 
 

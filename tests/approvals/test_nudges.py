@@ -198,6 +198,35 @@ def test_a_changed_question_keeps_its_place_in_time(asked, rule, lou):
 
 
 @pytest.mark.django_db
+def test_a_new_round_goes_on_with_what_has_happened(asked, rule, lou, told):
+    rule(escalation=CHAIN, reminders=[timedelta(minutes=50), timedelta(minutes=30)])
+    request = age(asked(), timedelta(minutes=11))
+    sweep.sweep()
+    told.clear()
+    newer = ask(request.run, pending(ours("Refund order 8?")))
+    assert (newer.joined, newer.groups) == (["leads"], ["finance", "leads"])
+    assert queries.waiting_for(lou) == 1
+    assert sweep.sweep() == 0
+    assert [event for event, _ in told] == ["needs_you"]
+    assert len(entries(newer, "request.escalated")) == 0
+    age(newer, timedelta(minutes=10))
+    sweep.sweep()
+    assert now(newer).joined == ["leads", "board"]
+    assert ("reminder", "1") not in told
+
+
+@pytest.mark.django_db
+def test_a_question_that_changes_without_end_cannot_postpone_what_is_due(asked, rule, lou):
+    rule(escalation=CHAIN)
+    request = age(asked(), timedelta(minutes=9))
+    newer = ask(request.run, pending(ours("Refund order 8?")))
+    newer = age(newer, timedelta(minutes=2))
+    last = ask(request.run, pending(ours("Refund order 9?")))
+    assert last.joined == ["leads"]  # before anybody has swept
+    assert last.nudge_at - last.asked_at == timedelta(minutes=20)
+
+
+@pytest.mark.django_db
 def test_working_hours_count_for_deadline_and_escalation(asked, rule):
     rule(hours="Mon-Sun 00:00-01:00 UTC", deadline=timedelta(hours=2), escalation=["1h leads"])
     request = asked()

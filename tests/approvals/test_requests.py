@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from approvals import clock, errors, requests
+from approvals import clock, errors, opening, requests
 from approvals.models import Decision, Request, Vote
 from approvals.status import Delivery, Status
 from audit import canonical
@@ -68,7 +68,7 @@ def test_the_nearest_deadline_is_returned(waiting_run, settings):
     run = waiting_run()
     asked_now = head(pending("a", "qa"), pending("b", "qb", task="u", node="slow"))
     with transaction.atomic():
-        nearest = requests.open(run, asked_now)
+        nearest = opening.open(run, asked_now)
     by_name = {request.interrupt_id: request for request in Request.objects.all()}
     assert nearest == by_name["qa"].deadline < by_name["qb"].deadline
     assert by_name["qb"].policy["name"] == "slow"
@@ -138,8 +138,8 @@ def test_a_decision_that_langgraph_holds_is_never_asked_again(waiting_run, ben):
     approve(request, ben)
     hand_over(request)
     with transaction.atomic():
-        assert requests.open(run, head(pending(ours()), held=1)) is None
-        requests.open(run, head(pending(ours("something else")), held=1))
+        assert opening.open(run, head(pending(ours()), held=1)) is None
+        opening.open(run, head(pending(ours("something else")), held=1))
     assert Request.objects.count() == 1
     assert Decision.objects.get().delivery == Delivery.DELIVERING
 
@@ -268,7 +268,7 @@ def test_as_long_as_langgraph_holds_the_bad_answer_nothing_is_asked(waiting_run,
     approve(request, ben)
     hand_over(request)
     requests.forget(run)
-    requests.open(run, head(pending(ours()), held=1))
+    opening.open(run, head(pending(ours()), held=1))
     assert Request.objects.count() == 1
     assert requests.held(run.pk) == (Asker("", "c1", "t", 0),)  # so that it can be cut now
 

@@ -76,6 +76,14 @@ ROWS = {
     ),
     "6 a node is gone": (facts(LOST), park("graph_changed", "missing: renamed")),
     "- ask again": (facts(WAITING, ask_again=True, failure=ERROR), moves.AskAgain()),
+    "- the node refused its answer": (
+        facts(WAITING, CONSUMED, failure=replace(WAIT, ask_anew=True)),
+        moves.AskAnew(),
+    ),
+    "- a refused answer is cut first": (
+        facts(WAITING, replace(TWO, consumed=True, outdated=True)),
+        moves.AskAnew(),
+    ),
     "7 the ledger stopped it": (facts(IDLE, failure=STOPPED), park("read_only", "bad")),
     "7 may pass": (facts(IDLE, failure=PASSING), moves.RetryLater(PASSING)),
     "7 a wait costs no try": (facts(IDLE, failure=WAIT), moves.RetryLater(WAIT)),
@@ -145,6 +153,7 @@ ANSWERS = st.builds(
     consumed=st.booleans(),
     unstable=st.booleans(),
     lapsed=st.booleans(),
+    outdated=st.booleans(),
 )
 FAILURES = st.builds(
     Failure,
@@ -154,6 +163,7 @@ FAILURES = st.builds(
     tries_left=st.booleans(),
     park=st.none() | PARKS,
     free=st.booleans(),
+    ask_anew=st.booleans(),
 )
 FACTS = st.builds(
     Facts,
