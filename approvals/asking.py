@@ -24,15 +24,15 @@ from langgraph.types import interrupt
 from approvals.errors import AnswerForOtherPayload, PayloadNotPlain
 from approvals.shapes import LONGEST_TOOL, usable_tool
 from audit import canonical
-from ledger.agent_tools import Asks
 from ledger.errors import Declined
-from ledger.tools import Described
 from runs.stop import AskAnew
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from approvals.targets import Fingerprint
+    from ledger.agent_tools import Asks
+    from ledger.tools import Described
 
 VERDICTS = ("approved", "rejected", "expired")
 PARTS = frozenset({"question", "tool", "args", "facts", "why", "target", "fingerprint"})
