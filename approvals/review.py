@@ -25,8 +25,10 @@ from approvals.models import Request, Vote
 from approvals.status import DELIVERIES, Delivery, Status, Verdict
 from ledger import status as effects
 from ledger.models import Effect
+from ledger.preview import ahead as preview
 from runs import masking
 from runs.status import State
+from runs.story import Ahead
 
 MOST_FACTS = 12
 LONGEST = 60_000
@@ -119,7 +121,6 @@ class Review:
     """The way of the decision into the run."""
     effect: Effect | None = None
     """What was done on the ground of this decision, or what had been done before it."""
-    done_before: bool = False
     confirm: bool = False
     """The policy wants to know again that it is really this person."""
     position: int = 0
@@ -192,7 +193,6 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
         mine=next((vote for vote in detail.votes if vote.user_id == user.pk), None),
         steps=_steps(detail),
         effect=effect,
-        done_before=is_open and effect is not None and effect.status in effects.DONE,
         confirm=within is not None and not actors.fresh(actor, within),
         position=next((n for n, each in enumerate(waiting, 1) if each.pk == request.pk), 0),
         count=len(waiting),
@@ -200,6 +200,16 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
         lookers=tuple(each for each in lookers if each.user_id != user.pk),
         i_look=any(each.user_id == user.pk for each in lookers),
     )
+
+
+def ahead(detail: queries.Detail, user: User) -> Ahead | None:
+    """What approving would touch outside; None once it is closed."""
+    request = detail.request
+    if request.status != Status.PENDING:
+        return None
+    binds = request.tool and request.args_hash
+    permit = preview.Permit(tool=request.tool, args_hash=request.args_hash) if binds else None
+    return preview.of(detail.run, user, permit=permit)
 
 
 def sees_all(detail: queries.Detail, user: User) -> bool:

@@ -15,7 +15,7 @@ from approvals.models import Decision, Request
 from approvals.policy import OnDeadline, Policy
 from approvals.status import DELIVERIES, STATES, Delivery, Status
 from runs.models import Run
-from runs.story import Event, Fact, Item, Notice, Remark, Tab, phrase
+from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab, phrase
 
 MOST = 200
 """Rows of a tab, and of each kind of event."""
@@ -89,6 +89,9 @@ class Story:
                 url=reverse("runs:tab", args=[run_id, self.tab.slug]) if count else "",
             )
         ]
+
+    def ahead(self, run: Run, user: User, *, ends: bool) -> Ahead | None:
+        return None
 
     def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
         found = queries.visible_to(user).filter(run_id__in=run_ids, status=Status.PENDING)

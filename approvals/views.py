@@ -249,6 +249,7 @@ class _Page:
         if shown.errors.get("comment"):
             shown.fields["comment"].widget.attrs["autofocus"] = True
         context = _context(self.request, self._review(detail)) | {
+            "ahead": reviews.ahead(detail, self.user),
             "form": shown,
             "comment": comment,
             "refusal": refusal,

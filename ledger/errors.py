@@ -27,6 +27,12 @@ class NotAnEffect(LedgerError):
     http_status = 422
 
 
+class UndeclaredTools(LedgerError):
+    """Tools that an agent may call declare neither @effect nor @reads. Declare them."""
+
+    http_status = 422
+
+
 class NoAuthority(LedgerError):
     """An effect was called outside a node of a driven run. Nothing was sent.
 

@@ -272,6 +272,22 @@ class Stop(models.Model):
         return f"{self.scope} {self.name}".strip()
 
 
+class Toolbox(models.Model):
+    """What one worker said of the tools of its agents when it started."""
+
+    worker = models.CharField(max_length=200, primary_key=True)
+    """Its name, as in `runs.models.Worker`; the row outlives the worker's."""
+    tools = models.JSONField()
+    """[{name, kind, ...}, ...]: see `ledger.inventory.known.Known`."""
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.worker
+
+
 class Message(models.Model):
     """Something to be told to somebody outside, written where it became true and sent later."""
 

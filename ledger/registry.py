@@ -115,5 +115,10 @@ def names() -> list[str]:
     return sorted(name for name, tool in _tools.items() if isinstance(tool, Tool))
 
 
+def everything() -> list[Tool | Reader]:
+    """All tools that are declared, by name."""
+    return [_tools[name] for name in sorted(_tools)]
+
+
 def _place(tool: Tool | Reader) -> str:
     return f"{tool.function.__module__}.{tool.function.__qualname__}"

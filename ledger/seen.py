@@ -41,8 +41,8 @@ class Seen:
         effect, tool, tries = self.effect, self.tool, settings.LEDGER_TRIES
         last = self.calls[-1] if self.calls else None
         streak = self._streak()
-        looks = effect.looks.filter(attempt=effect.attempts)
-        silent = looks.filter(counts=True, answer=status.Answer.SILENT).count()
+        looks = [look for look in effect.looks.all() if look.attempt == effect.attempts]
+        silent = [look for look in looks if look.counts and look.answer == status.Answer.SILENT]
         return rules.Found(
             guard=rules.guard_of(Idempotency(effect.idempotency), tool),
             retry_allowed=effect.retry_allowed,
@@ -55,8 +55,8 @@ class Seen:
             same_again=_repeats(streak, tries),
             in_window=self._in_window(),
             can_ask=tool is not None and tool.lookup is not None,
-            asked=looks.count(),
-            silent=silent,
+            asked=len(looks),
+            silent=len(silent),
             tries=tries,
         )
 

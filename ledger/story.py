@@ -12,15 +12,14 @@ from django.urls import reverse
 from accounts.models import User
 from ledger import status
 from ledger.models import Effect, EffectAttempt, Stop
-from ledger.status import CALLING, DONE, OUTCOMES, STATES, Status
+from ledger.preview import ahead
+from ledger.status import DONE, OUTCOMES, STATES, Status
 from runs.models import Run
 from runs.status import OVERLAYS, Park, State
-from runs.story import Event, Fact, Item, Notice, Remark, Tab, phrase
+from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab, phrase
 
 MOST = 200
 """Rows of a tab, and of each kind of event."""
-MOST_CALLS = 5
-"""Calls under way that are named before somebody acts."""
 
 
 class Story:
@@ -85,21 +84,11 @@ class Story:
         return None
 
     def facts(self, run_id: UUID) -> list[Fact]:
-        counted = Effect.objects.filter(run_id=run_id).aggregate(
-            done=Count("pk", filter=Q(status__in=DONE)),
-            in_doubt=Count("pk", filter=Q(status=Status.IN_DOUBT)),
-        )
-        doubtful = counted["in_doubt"]
-        return [
-            *map(_under_way, _open_calls(run_id)[:MOST_CALLS]),
-            Fact(label="Effects done", value=str(counted["done"])),
-            Fact(
-                label="Effects in doubt",
-                value=f"{doubtful} in doubt" if doubtful else "0",
-                state=STATES[Status.IN_DOUBT] if doubtful else None,
-                url=reverse("runs:tab", args=[run_id, self.tab.slug]) if doubtful else "",
-            ),
-        ]
+        done = Effect.objects.filter(run_id=run_id, status__in=DONE).count()
+        return [Fact(label="Effects done", value=str(done))]
+
+    def ahead(self, run: Run, user: User, *, ends: bool) -> Ahead:
+        return ahead.at_the_end(run, user) if ends else ahead.of(run, user)
 
     def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
         counted = (
@@ -117,22 +106,6 @@ class Story:
 
     def troubled(self) -> QuerySet[Effect, UUID]:
         return Effect.objects.filter(status=Status.IN_DOUBT).values_list("run_id", flat=True)
-
-
-def _open_calls(run_id: UUID) -> QuerySet[EffectAttempt]:
-    return EffectAttempt.objects.filter(
-        effect__run_id=run_id, outcome=status.Outcome.OPEN
-    ).order_by("started_at")
-
-
-def _under_way(call: EffectAttempt) -> Fact:
-    return Fact(
-        label="Call under way",
-        value=call.effect.tool,
-        state=CALLING,
-        url=_url(call.effect),
-        note=phrase("started ", call.started_at, ", no answer yet: it may still happen"),
-    )
 
 
 def _item(effect: Effect, *, calling: bool, unheard: bool) -> Item:

@@ -24,6 +24,7 @@ from runs import chain, controls, errors, offers, ports, queries, standing, web
 from runs.forms import ReasonForm, TypedReasonForm
 from runs.models import Run
 from runs.queries import Row
+from runs.story import Ahead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,8 @@ class Ask:
     form: type[ReasonForm] = ReasonForm
     fresh: bool = False
     """Needs a recent sign-in."""
+    ends: bool = False
+    """The run does not go on afterwards."""
 
 
 ASKS = {
@@ -49,6 +52,7 @@ ASKS = {
         keep="Keep the run",
         done="Asked to cancel. The run ends at its next step.",
         template="runs/cancel.html",
+        ends=True,
     ),
     "retry": Ask(
         act=controls.retry,
@@ -130,9 +134,13 @@ class _Page:
             "next_fence": run.lease.fence + 1,
             "live": standing.is_live(run.lease, now),
             "tip": chain.tips([run.pk]).get(run.pk),
+            "ahead": [told for each in ports.stories() if (told := self._ahead(each))],
             "facts": [fact for story in ports.stories() for fact in story.facts(run.pk)],
         }
         return render(self.request, self.ask.template, context, status=status)
+
+    def _ahead(self, story: ports.Story) -> Ahead | None:
+        return story.ahead(self.row.run, self.user, ends=self.ask.ends)
 
     def _fresh(self) -> bool:
         return actors.fresh(Actor.of(self.request), controls.FRESH)

@@ -24,6 +24,9 @@ from langgraph.pregel.remote import RemoteGraph
 from runs import errors, registry
 from runs.registry import Declaration
 
+OURS = ("accounts", "approvals", "audit", "ledger", "runs", "signalbox")
+"""Packages of Signalbox itself: what their code names is no part of an agent."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:

@@ -22,7 +22,7 @@ from accounts.models import User
 from runs.authority import Lease
 from runs.heads import Asker, Head
 from runs.models import Run
-from runs.story import Event, Fact, Item, Notice, Remark, Tab
+from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +128,12 @@ class Story(Protocol):
 
     def facts(self, run_id: UUID) -> list[Fact]:
         """What to know before acting on the run."""
+
+    def ahead(self, run: Run, user: User, *, ends: bool) -> Ahead | None:
+        """What the run's next step would touch outside; `ends`: what ending it leaves behind.
+
+        None: nothing of this layer is outside.
+        """
 
     def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
         """One line about each of several runs, where there is something to say."""

@@ -102,3 +102,33 @@ class Remark:
 
     reason: Phrase
     state: State | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """One thing outside that the run would touch, or has touched, and what becomes of it."""
+
+    title: str
+    state: State
+    says: Phrase
+    """One plain sentence."""
+    detail: str = ""
+    """The provider's reference."""
+    url: str = ""
+    asked: bool = False
+    """It is what the question is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """What is known of what a run would touch outside, before somebody acts on it."""
+
+    touches: tuple[Touch, ...]
+    more: int = 0
+    """That are not shown one by one."""
+    holds: tuple[Notice, ...] = ()
+    """What forbids sending anything."""
+    nothing: str
+    """What it means that there are no touches."""
+    unknown: str = ""
+    """What cannot be known beforehand."""

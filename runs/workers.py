@@ -85,7 +85,7 @@ def gone(name: str) -> None:
 
 def offering(agent: str, version: str) -> str:
     """The name of a live worker that has this very version of the agent; empty if there is none."""
-    able = _alive().filter(agents__contains={agent: version}).exclude(name=_name)
+    able = alive().filter(agents__contains={agent: version}).exclude(name=_name)
     return able.values_list("name", flat=True).order_by("?").first() or ""
 
 
@@ -97,7 +97,7 @@ class Offers:
 
     @classmethod
     def now(cls) -> Offers:
-        return cls(dict(_alive().exclude(agents={}).values_list("name", "agents")))
+        return cls(dict(alive().exclude(agents={}).values_list("name", "agents")))
 
     def only(self, agent: str, version: str) -> str:
         """Whom to ring for such a run where not every worker could drive it.
@@ -110,5 +110,6 @@ class Offers:
         return random.choice(able)  # noqa: S311 (spreads load, guards nothing)
 
 
-def _alive() -> QuerySet[Worker]:
+def alive() -> QuerySet[Worker]:
+    """Workers that said lately that they are there and that were not asked to stop."""
     return Worker.objects.filter(draining=False, seen_at__gt=Now() - alive_for())

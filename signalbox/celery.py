@@ -44,12 +44,14 @@ def use_embedded_services(**_: object) -> None:
 def prepare(sender: str, instance: Any, **_: object) -> None:
     """In the parent, before the fork: refuse to start what must not drive, load the agents."""
     django.setup()
-    from runs import fitness, workers  # noqa: PLC0415 (models exist only after django.setup)
+    from ledger.inventory import findings  # noqa: PLC0415 (models exist only after django.setup)
+    from runs import fitness, workers  # noqa: PLC0415
 
     workers.call_me(sender)
     if RUNS in instance.app.amqp.queues.consume_from:
         try:
             fitness.require()
+            findings.require(findings.survey())
         except Exception as exc:
             _end(f"This worker must not drive. {exc}")
 
@@ -57,10 +59,13 @@ def prepare(sender: str, instance: Any, **_: object) -> None:
 @signals.worker_ready.connect
 def announce(sender: Any, **_: object) -> None:
     """In the parent: say which agents this worker offers, and keep saying that it is alive."""
+    from ledger.inventory import boxes, findings  # noqa: PLC0415
     from runs import workers  # noqa: PLC0415
 
     drives = RUNS in sender.app.amqp.queues.consume_from
     workers.announce(sender.hostname, drives=drives)
+    if drives:
+        boxes.announce(sender.hostname, findings.survey())
     threading.Thread(
         target=workers.keep_announced, args=(sender.hostname, _stopping), daemon=True
     ).start()

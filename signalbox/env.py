@@ -75,6 +75,13 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
         found: str = self.get_value(var, cast=_level, default=default)
         return found
 
+    def one_of(self, var: str, known: tuple[str, ...]) -> str:
+        """One of these words; by default the first."""
+        said: str = self.str(var, default=known[0])
+        if said not in known:
+            raise ImproperlyConfigured(f"{var} is {said!r}. Use one of: {', '.join(known)}.")
+        return said
+
     def http_url(self, var: str, default: str) -> str:
         """An address that begins with http:// or https:// and names a host."""
         found: str = self.get_value(var, cast=_http_url, default=default)

@@ -377,6 +377,10 @@ LEDGER_OUTBOX_CLAIM = env.seconds("LEDGER_OUTBOX_CLAIM_SECONDS", 120.0)
 """After this time whoever claimed a message is taken for dead, and another one sends it."""
 LEDGER_OUTBOX_PACES = env.pauses("LEDGER_OUTBOX_PACES")
 """Destinations that are served at a pace: a name, and the time from one message to the next."""
+LEDGER_UNDECLARED = env.one_of("LEDGER_UNDECLARED", ("warn", "refuse"))
+"""What a worker does about bound tools that declare nothing: tell, or refuse to start."""
+LEDGER_READS = frozenset(env.list("LEDGER_READS", default=[]))
+"""Names of bound tools that only read and cannot be marked in their code, such as a server's."""
 LEDGER_OUTBOX_KEEP = timedelta(days=env.float("LEDGER_OUTBOX_KEEP_DAYS", default=30.0))
 """Sent messages are forgotten after this time, and with them that their key was used."""
 

@@ -296,7 +296,8 @@ def test_an_effect_that_happened_already_is_told_before_the_decision(as_ben, ask
     request = asked(refund())
     effect(request.run, args_hash=request.args_hash, status="sent", provider_ref="re_1")
     text = text_of(as_ben.get(page_of(request)))
-    assert "This run has already done exactly this: re_1" in text
+    assert "It happened. The agent gets the stored result again, and nothing is sent." in text
+    assert "re_1" in text
     as_ben.post(page_of(request), form(as_ben.get(page_of(request)), "approved"))
     assert "had already happened before you decided" in text_of(as_ben.get(page_of(request)))
 

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import User
 from ledger.models import Effect, EffectAttempt, Stop
-from ledger.status import CALLING, STATES, Outcome, Status
+from ledger.status import Outcome, Status
 from ledger.story import Story
 from runs.models import Run
 from runs.status import OVERLAYS, Park
@@ -125,30 +125,20 @@ def test_a_run_without_doubt_or_stop_has_no_notice(operator) -> None:
     assert STORY.notice(run, operator) is None
 
 
-def test_what_was_done_and_what_is_in_doubt_are_facts_before_acting() -> None:
+def test_how_much_was_done_is_a_fact_before_acting() -> None:
     run = make.run()
     effect(run)
     effect(run, Status.CONFIRMED)
     effect(run, Status.IN_DOUBT)
-    done, doubtful = STORY.facts(run.pk)
-    assert (done.value, doubtful.value) == ("2", "1 in doubt")
-    assert doubtful.state == STATES[Status.IN_DOUBT]
-    assert [(fact.value, fact.state) for fact in STORY.facts(make.run().pk)] == [
-        ("0", None),
-        ("0", None),
-    ]
+    assert [(fact.label, fact.value) for fact in STORY.facts(run.pk)] == [("Effects done", "2")]
 
 
-def test_calls_under_way_are_facts_before_acting() -> None:
+@pytest.mark.parametrize(("ends", "states"), [(False, ["settle"]), (True, ["doubt_stays"])])
+def test_what_is_ahead_of_a_run_depends_on_whether_it_goes_on(operator, ends, states) -> None:
     run = make.run()
-    calling = effect(run, Status.PENDING)
-    started = call(calling, Outcome.OPEN).started_at
-    call(effect(run))
-    fact, _, _ = STORY.facts(run.pk)
-    assert (fact.label, fact.value, fact.state) == ("Call under way", "payments.refund", CALLING)
-    assert words(fact.note) == "started <time>, no answer yet: it may still happen"
-    assert [piece.at for piece in fact.note if piece.at] == [started]
-    assert fact.url.endswith(f"/ledger/{calling.uid}/")
+    effect(run, Status.IN_DOUBT)
+    about = STORY.ahead(run, operator, ends=ends)
+    assert [touch.state.value for touch in about.touches] == states
 
 
 def test_a_list_says_how_many_effects_there_are_or_which_is_in_doubt(operator) -> None:
