@@ -268,7 +268,11 @@ def found(effect: Effect, look: Found, *, actor: Actor | None = None) -> None:
         retry_allowed=False,
         retry_at=None,
     )
-    facts = {"reference": effect.provider_ref, "arguments": effect.args_hash, "was": was}
+    facts: dict[str, object] = {
+        "reference": effect.provider_ref,
+        "arguments": effect.args_hash,
+        "was": was,
+    }
     rows.tell("effect.confirmed", effect, data=facts, actor=actor)
     if was != status.Status.PENDING:
         rows.wake(effect.run_id, cause="found")

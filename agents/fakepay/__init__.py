@@ -5,8 +5,9 @@ Signalbox believes. So nothing here but `client` may import Django or another pa
 
     python -m agents.fakepay --port 8940 --storage fakepay.sqlite3
 
-`storage` is what it remembers, `faults` how it can misbehave, `provider` what a call does,
-`server` how calls arrive, `page` what a person sees; `client` is what agents import.
+`storage` is what it remembers, `faults` how it can misbehave, `provider` what a call does, `events`
+what it tells by webhook, `server` how calls arrive, `page` what a person sees; `client` is what
+agents import.
 """
 
 from __future__ import annotations

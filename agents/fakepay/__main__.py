@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sqlite3
 import sys
 import threading
 from pathlib import Path
 
-from agents.fakepay import faults
+from agents.fakepay import events, faults
 from agents.fakepay.provider import Provider
 from agents.fakepay.server import Server
 from agents.fakepay.storage import Storage
 
+SECRET = "FAKEPAY_WEBHOOK_SECRET"  # noqa: S105  (the name of a variable)
+"""The variable of the environment that holds what webhooks are signed with."""
 STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -36,7 +39,12 @@ def main(arguments: list[str] | None = None) -> int:
         dedup=options.dedup,
         visibility_delay=options.visibility_delay,
         always=tuple(options.always),
+        tells_after=options.webhook_delay if options.webhook else None,
     )
+    if options.webhook:
+        secret = os.environ.get(SECRET, "")
+        teller = events.Teller(storage, options.webhook, secret)
+        threading.Thread(target=teller.tell_for_ever, daemon=True).start()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdout.write(f"fakepay listens on {server.url}\n")
     sys.stdout.flush()
@@ -78,6 +86,18 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         metavar="JSON",
         help="a fault for the first request of every key that it matches, such as"
         ' \'{"match": {"order_id": "7"}, "fault": "delay_after:20"}\'; may be repeated',
+    )
+    parser.add_argument(
+        "--webhook",
+        metavar="URL",
+        help=f"whom to tell what was performed, signed with {SECRET} of the environment",
+    )
+    parser.add_argument(
+        "--webhook-delay",
+        type=_seconds,
+        default=1.0,
+        metavar="SECONDS",
+        help="after which time they are told (%(default)s)",
     )
     return parser.parse_args(arguments)
 

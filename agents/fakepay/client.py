@@ -44,6 +44,17 @@ class Mail(TypedDict):
     request_id: int
 
 
+class Cancellation(TypedDict):
+    """A refund that was taken back."""
+
+    id: str
+    at: str
+    key: str | None
+    refund_id: str
+    reason: str | None
+    request_id: int
+
+
 def refund(  # noqa: PLR0913 - the provider's parameters
     order_id: str,
     amount_cents: int,
@@ -81,6 +92,19 @@ def mail(  # noqa: PLR0913 - the provider's parameters
     """Have a mail sent; otherwise like `refund`."""
     body = {"to": to, "subject": subject, "text": text, "order_id": order_id}
     return _post("mails", body, idempotency_key, timeout, fault)
+
+
+def cancel(
+    refund_id: str, *, idempotency_key: str, timeout: float, fault: str | None = None
+) -> httpx.Response:
+    """Have a refund taken back; otherwise like `refund`."""
+    return _post("cancellations", {"refund_id": refund_id}, idempotency_key, timeout, fault)
+
+
+def find_cancellations(key: str) -> list[Cancellation]:
+    """The cancellations performed under this key; otherwise like `find_refunds`."""
+    found: list[Cancellation] = _get("cancellations", key).json()["data"]
+    return found
 
 
 def find_refunds(key: str) -> list[Refund]:

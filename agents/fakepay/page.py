@@ -37,6 +37,7 @@ HEADS = {
     "order_id": "Order",
     "path": "Path",
     "recipient": "To",
+    "refund_id": "Refund",
     "subject": "Subject",
 }
 
@@ -54,6 +55,11 @@ def render(counts: dict[str, int], recent: dict[str, list[Row]], *, dedup: bool)
             f" {_count(counts['requests'], 'request')} received.",
             f" Deduplication by key is {switch}.</p>\n",
             _table("Refunds performed", ("at", "id", "order_id", "amount", "key"), refunds),
+            _table(
+                "Refunds taken back",
+                ("at", "id", "refund_id", "key"),
+                recent["cancellations"],
+            ),
             _table("Mails sent", ("at", "id", "recipient", "subject", "key"), recent["mails"]),
             _table(
                 "Requests received",

@@ -2,7 +2,8 @@
 
     POST /v1/refunds   {order_id, amount_cents, currency, reason?}
     POST /v1/mails     {to, subject, text, order_id?}
-    GET  /v1/refunds?key=K, /v1/mails?key=K      what was performed under a key
+    POST /v1/cancellations   {refund_id, reason?}      takes a refund back, once
+    GET  /v1/refunds?key=K, /v1/mails?key=K, …   what was performed under a key
     GET  /v1/refunds/ID, /v1/mails/ID
 
 Deduplication follows Stripe (https://docs.stripe.com/api/idempotent_requests): the first answer
@@ -24,9 +25,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from agents.fakepay import faults
+from agents.fakepay import events, faults
 from agents.fakepay.faults import Fault
-from agents.fakepay.storage import MAIL, REFUND, Held, Kind, Storage
+from agents.fakepay.storage import CANCELLATION, MAIL, REFUND, Held, Kind, Row, Storage
 
 LONGEST_KEY = 255
 LONGEST_TEXT = 10_000
@@ -81,8 +82,11 @@ class Provider:
         dedup: bool,
         visibility_delay: float,
         always: tuple[faults.Armed, ...] = (),
+        tells_after: float | None = None,
     ) -> None:
+        """`tells_after` so many seconds somebody is told what was performed; None: nobody is."""
         self.storage = storage
+        self.tells_after = tells_after
         self.dedup = dedup
         self.visibility_delay = visibility_delay
         self.armed = faults.Queue(always)
@@ -166,11 +170,23 @@ class Provider:
     ) -> Answer:
         with self.storage.transaction():
             answer = _misbehaviour(fault)
-            if answer is None or fault.outcome == "500_after":
+            if kind is CANCELLATION and not self.storage.can_be_cancelled(str(values["refund_id"])):
+                answer = error(400, "invalid_request_error", "not_cancellable", "No such refund.")
+            elif answer is None or fault.outcome == "500_after":
                 row = self.storage.perform(kind, values, request_id)
+                self._tell(kind, row)
                 answer = answer or Answer(status=200, body=json.dumps(row))
             self.storage.keep(request_id, status=answer.status, response=answer.body)
         return answer
+
+    def _tell(self, kind: Kind, row: Row) -> None:
+        if self.tells_after is None:
+            return
+        refund = row
+        if kind is CANCELLATION:
+            refund = self.storage.get(REFUND, str(row["refund_id"])) or {}
+        for event in events.about(row, refund=refund):
+            self.storage.add_event(event, time.time() + self.tells_after)
 
 
 def _held_answer(held: Held, fingerprint: str) -> Answer:
@@ -276,6 +292,11 @@ RESOURCES = {
     "refunds": Resource(
         kind=REFUND,
         required={"order_id": _line(100), "amount_cents": _amount, "currency": _currency},
+        optional={"reason": _prose},
+    ),
+    "cancellations": Resource(
+        kind=CANCELLATION,
+        required={"refund_id": _line(100)},
         optional={"reason": _prose},
     ),
     "mails": Resource(

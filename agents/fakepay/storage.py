@@ -22,6 +22,17 @@ fakepay process per file. Times are UTC text of SQLite's own clock, `2031-05-01T
         id          ml_...
         at, key, recipient, subject, text, order_id, request_id
 
+    cancellations   every refund taken back again, likewise; once per refund
+        id          ca_...
+        at, key, refund_id, reason, request_id
+
+    events    what is told by webhook, written with what it tells of
+        id          rising number
+        body        JSON, as it is posted
+        due         seconds of the Unix epoch: not posted before
+        tries       times it was posted
+        told        when it was accepted, or null
+
     keys      deduplication: what is replayed to whom
         key         the Idempotency-Key
         fingerprint SHA-256 of the path and the parameters of the first request
@@ -81,6 +92,23 @@ CREATE TABLE IF NOT EXISTS mails (
     request_id INTEGER NOT NULL REFERENCES requests (id)
 );
 CREATE INDEX IF NOT EXISTS mails_key ON mails (key);
+CREATE TABLE IF NOT EXISTS cancellations (
+    id TEXT PRIMARY KEY,
+    at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    key TEXT,
+    refund_id TEXT NOT NULL UNIQUE REFERENCES refunds (id),
+    reason TEXT,
+    request_id INTEGER NOT NULL REFERENCES requests (id)
+);
+CREATE INDEX IF NOT EXISTS cancellations_key ON cancellations (key);
+CREATE TABLE IF NOT EXISTS events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    body TEXT NOT NULL,
+    due REAL NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    told TEXT
+);
+CREATE INDEX IF NOT EXISTS events_due ON events (due) WHERE told IS NULL;
 CREATE TABLE IF NOT EXISTS keys (
     key TEXT PRIMARY KEY,
     fingerprint TEXT NOT NULL,
@@ -134,6 +162,22 @@ MAIL = Kind(
          ORDER BY rowid
     """,
     recent="SELECT * FROM mails ORDER BY rowid DESC LIMIT :limit",
+)
+
+CANCELLATION = Kind(
+    prefix="ca_",
+    insert="""
+        INSERT INTO cancellations (id, key, refund_id, reason, request_id)
+        VALUES (:id, :key, :refund_id, :reason, :request_id)
+    """,
+    get="SELECT * FROM cancellations WHERE id = :id",
+    find="""
+        SELECT * FROM cancellations
+         WHERE key = :key
+           AND (:delay = 0 OR at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', -:delay || ' seconds'))
+         ORDER BY rowid
+    """,
+    recent="SELECT * FROM cancellations ORDER BY rowid DESC LIMIT :limit",
 )
 
 
@@ -240,6 +284,7 @@ class Storage:
                 "requests": self._rows(requests, {"limit": limit}),
                 "refunds": self._rows(REFUND.recent, {"limit": limit}),
                 "mails": self._rows(MAIL.recent, {"limit": limit}),
+                "cancellations": self._rows(CANCELLATION.recent, {"limit": limit}),
             }
 
     def counts(self) -> dict[str, int]:
@@ -254,6 +299,43 @@ class Storage:
             {},
         )
         return {name: int(str(value)) for name, value in row.items()}
+
+    def can_be_cancelled(self, refund_id: str) -> bool:
+        """Whether there is such a refund and nobody has taken it back."""
+        found = """
+            SELECT 1 FROM refunds WHERE id = :id
+               AND NOT EXISTS (SELECT 1 FROM cancellations WHERE refund_id = :id)
+        """
+        return bool(self._rows(found, {"id": refund_id}))
+
+    def add_event(self, body: str, due: float) -> None:
+        """Have somebody told, from this second of the epoch on."""
+        with self.transaction():
+            self._db.execute("INSERT INTO events (body, due) VALUES (?, ?)", (body, due))
+
+    def next_event(self, now: float) -> Row | None:
+        """The event that is due longest, its try counted; None if none is due."""
+        with self.transaction():
+            rows = self._rows(
+                "UPDATE events SET tries = tries + 1 WHERE id ="
+                " (SELECT id FROM events WHERE told IS NULL AND due <= :now ORDER BY due LIMIT 1)"
+                " RETURNING *",
+                {"now": now},
+            )
+        return rows[0] if rows else None
+
+    def event_told(self, number: object) -> None:
+        """It was accepted."""
+        with self.transaction():
+            self._db.execute(
+                "UPDATE events SET told = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE id = ?",
+                (number,),
+            )
+
+    def event_later(self, number: object, due: float) -> None:
+        """It was not accepted; try again then."""
+        with self.transaction():
+            self._db.execute("UPDATE events SET due = ? WHERE id = ?", (due, number))
 
     def close(self) -> None:
         """Close the file for good.

@@ -9,6 +9,7 @@ from typing import Any
 from agents.fakepay import client
 from ledger.models import Idempotency
 from ledger.outcomes import Found, Outcome, from_response
+from ledger.registry import Done
 from ledger.tools import effect
 
 LIMIT_CENTS = 50_000
@@ -33,6 +34,30 @@ def find_mail(key: str) -> Found | None:
     return Found(reference=mails[0]["id"], result=dict(mails[0])) if mails else None
 
 
+def find_cancellation(key: str) -> Found | None:
+    found = client.find_cancellations(key)
+    return Found(reference=found[0]["id"], result=dict(found[0])) if found else None
+
+
+@effect(
+    "payments.cancel",
+    idempotency=Idempotency.PROVIDER,
+    window=timedelta(hours=24),
+    lookup=find_cancellation,
+    timeout=TIMEOUT,
+)
+def cancel_refund(refund_id: str, *, idempotency_key: str) -> Outcome:
+    """Take a refund back."""
+    return from_response(
+        client.cancel(refund_id, idempotency_key=idempotency_key, timeout=TIMEOUT.total_seconds())
+    )
+
+
+def cancelling(refund: Done) -> dict[str, object]:
+    """The arguments that take a refund back."""
+    return {"refund_id": refund.reference}
+
+
 @effect(
     "payments.refund",
     idempotency=Idempotency.PROVIDER,
@@ -40,6 +65,8 @@ def find_mail(key: str) -> Found | None:
     lookup=find_refund,
     timeout=REFUND_TIMEOUT,
     permit=needs_permit,
+    undo=cancel_refund,
+    undo_args=cancelling,
 )
 def issue_refund(
     order_id: str, amount_cents: int, currency: str, *, idempotency_key: str

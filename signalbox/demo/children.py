@@ -14,12 +14,12 @@ PROVIDER, WEB, WORK = range(3)
 """Stages: workers need the provider, and people want to see them stop."""
 
 
-def all_of_them(state: Path, *, provider_port: int) -> list[Child]:
+def all_of_them(state: Path, *, provider_port: int, web_port: int) -> list[Child]:
     """Every child; without the example provider as long as there is none."""
     worker = (PYTHON, "-m", "celery", "-A", "signalbox", "worker", "--loglevel", "INFO")
     quiet = ("--without-mingle", "--without-gossip")
     return [
-        *_provider(state, provider_port),
+        *_provider(state, provider_port, web_port),
         Child(
             name="web",
             command=(PYTHON, "-m", "gunicorn", "-c", "signalbox/gunicorn_config.py"),
@@ -52,12 +52,13 @@ def all_of_them(state: Path, *, provider_port: int) -> list[Child]:
     ]  # fmt: skip
 
 
-def _provider(state: Path, port: int) -> list[Child]:
+def _provider(state: Path, port: int, web_port: int) -> list[Child]:
     if find_spec("agents.fakepay") is None:
         return []
     command = (
         PYTHON, "-m", "agents.fakepay", "--host", ports.HOST, "--port", str(port),
         "--storage", str(state / "fakepay.sqlite3"),
+        "--webhook", f"http://{ports.HOST}:{web_port}/hooks/fakepay/",
         *(part for fault in seed.faults() for part in ("--always", fault)),
     )  # fmt: skip
     return [Child(name="fakepay", command=command, stage=PROVIDER)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import http.client
+import json
 import os
+import secrets
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -59,7 +61,7 @@ def run(state: Path, folder: Path, *, first_port: int, say: Say, progress: Say) 
         if web != first_port:
             say(f"Port {first_port} is taken or not allowed; the pages are on port {web}.")
         supervisor = Supervisor(
-            children=children.all_of_them(state, provider_port=provider),
+            children=children.all_of_them(state, provider_port=provider, web_port=web),
             environment=_environment(state, web=web, provider=provider),
             folder=folder,
             logs=state / "logs",
@@ -106,6 +108,7 @@ def mails(state: Path) -> Path:
 
 
 def _environment(state: Path, *, web: int, provider: int) -> dict[str, str]:
+    signed_with = secrets.token_hex(32)
     return (
         QUICK
         | {"EMAIL_URL": f"filemail:///{quote(str(mails(state)))}"}
@@ -114,6 +117,8 @@ def _environment(state: Path, *, web: int, provider: int) -> dict[str, str]:
         | {
             "DJANGO_SETTINGS_MODULE": "signalbox.settings",
             "FAKEPAY_URL": f"http://{ports.HOST}:{provider}",
+            "FAKEPAY_WEBHOOK_SECRET": signed_with,
+            "LEDGER_HOOK_SECRETS": json.dumps({"fakepay": [signed_with]}),
             "LANGGRAPH_STRICT_MSGPACK": "true",
             "PYTHONUNBUFFERED": "1",
             "SIGNALBOX_DEMO": "1",
