@@ -13,5 +13,5 @@ class LedgerConfig(AppConfig):
 
     def ready(self) -> None:
         # By name, because models cannot be imported while Django loads this file.
-        for check in ("settings_fit", "permits_fit", "destinations_fit", "hooks_fit"):
+        for check in ("settings_fit", "ports_fit", "destinations_fit", "hooks_fit"):
             register(import_string(f"ledger.checks.{check}"))

@@ -25,8 +25,11 @@ def settings_fit(**_: Any) -> list[CheckMessage]:
     ]
     if zero >= settings.LEDGER_BACKOFF:
         problems.append(Error("LEDGER_BACKOFF must be above zero.", id="ledger.E003"))
-    if settings.LEDGER_RESULT_LIMIT < 1024:
-        problems.append(Error("LEDGER_RESULT_LIMIT must be at least 1024.", id="ledger.E004"))
+    problems += [
+        Error(f"{name} must be at least 1024.", id="ledger.E004")
+        for name in ("LEDGER_RESULT_LIMIT", "LEDGER_ARGS_LIMIT")
+        if getattr(settings, name) < 1024
+    ]
     if settings.LEDGER_OUTBOX_TRIES < 1 or zero >= settings.LEDGER_OUTBOX_BACKOFF:
         problems.append(
             Error(
@@ -80,13 +83,16 @@ def hooks_fit(**_: Any) -> list[CheckMessage]:
     return problems
 
 
-def permits_fit(**_: Any) -> list[CheckMessage]:
-    """The class behind LEDGER_PERMITS has the method that the ledger calls."""
-    named = settings.LEDGER_PERMITS
-    try:
-        found = import_string(named)
-    except ImportError as exc:
-        return [Error(f"LEDGER_PERMITS = {named!r}: {exc}", id="ledger.E005")]
-    if not callable(getattr(found, "find", None)):
-        return [Error(f"{named} lacks find.", id="ledger.E006")]
-    return []
+def ports_fit(**_: Any) -> list[CheckMessage]:
+    """The classes behind LEDGER_PERMITS and LEDGER_SECRETS have the methods that are called."""
+    problems: list[CheckMessage] = []
+    for setting, method in (("LEDGER_PERMITS", "find"), ("LEDGER_SECRETS", "get")):
+        named = getattr(settings, setting)
+        try:
+            found = import_string(named)
+        except ImportError as exc:
+            problems.append(Error(f"{setting} = {named!r}: {exc}", id="ledger.E005"))
+            continue
+        if not callable(getattr(found, method, None)):
+            problems.append(Error(f"{named} lacks {method}.", id="ledger.E006"))
+    return problems

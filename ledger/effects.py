@@ -14,17 +14,29 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from django.db import InterfaceError, OperationalError
 
+from audit import canonical
 from audit.canonical import Json
-from ledger import calls, errors, facts, looks, outcomes, refusals, reserve, rows, status
+from ledger import (
+    branches,
+    calls,
+    errors,
+    facts,
+    looks,
+    outcomes,
+    redaction,
+    refusals,
+    reserve,
+    rows,
+    secrets,
+    status,
+)
 from ledger.calls import Call, End, NotStarted, Pause, Steps
 from ledger.facts import Standing
 from ledger.keys import Intent
@@ -83,12 +95,12 @@ def told(standing: Standing) -> Json:
 def _decide(intent: Intent) -> Steps[Standing]:  # noqa: C901 (one case per answer of reserve)
     """Loop until the effect is decided; if only that is wanted, until none of its calls is open."""
     mine = intent.authority
-    with _busy_with(intent) as busy:
+    with branches.at(intent) as busy:
         while True:
             if not mine.may_start():
                 raise refusals.LeaseGone
             news = busy.news  # before looking, so that what happens meanwhile is not missed
-            match reserve.take(intent, alive=partial(_in_hand, intent.fence)):
+            match reserve.take(intent, alive=partial(branches.in_hand, intent.fence)):
                 case reserve.Told(standing=standing):
                     return standing
                 case reserve.Blocked(by=by):
@@ -117,35 +129,39 @@ def _call(intent: Intent, started: reserve.Started) -> Steps[Standing]:
     Raises LeaseGone if it was too late to call, or if the database takes no facts for too long.
     """
     killpoints.reach("effect.reserved", intent.run_id)
-    end = yield from _until_answered(intent, started)
+    try:
+        sent = _sent(started)
+    except Exception as exc:  # whatever the source of the secrets raises
+        return facts.record(started.token, _unsendable(exc))
+    end = yield from _until_answered(intent, started, sent)
     if isinstance(end, NotStarted):
         facts.not_started(started.token)
         raise refusals.LeaseGone
     killpoints.reach("effect.called", intent.run_id)
     try:
-        standing = facts.record(started.token, _outcome(end))
+        standing = facts.record(started.token, sent.outcome(end))
     except (OperationalError, InterfaceError) as exc:
         raise refusals.LeaseGone from exc
     killpoints.reach("effect.settled", intent.run_id)
     return standing
 
 
-def _until_answered(intent: Intent, started: reserve.Started) -> Steps[End]:
+def _until_answered(intent: Intent, started: reserve.Started, sent: _Sent) -> Steps[End]:
     """Call; while the provider works on an earlier call with the key, ask again in its time."""
     tool, may_start = started.tool, intent.authority.may_start
     heard: End = NotStarted()
     while True:
         end = yield Call(
             function=tool.function,
-            kwargs=_arguments(started),
+            kwargs={**sent.args, **_passed(started)},
             deadline=started.deadline,
             may_start=may_start,
-            late=partial(_late, started, heard),
+            late=partial(_late, started, sent, heard),
         )
         if end is None or isinstance(end, NotStarted):
             return heard  # not that of the attempt, if an earlier call of it was made
         heard = end
-        outcome = _outcome(end)
+        outcome = sent.outcome(end)
         if not outcome.in_progress or tool.idempotency is not Idempotency.PROVIDER:
             return heard
         pause = max(outcome.retry_after or 0.0, IN_PROGRESS)
@@ -154,13 +170,42 @@ def _until_answered(intent: Intent, started: reserve.Started) -> Steps[End]:
         yield Pause(seconds=pause)
 
 
-def _arguments(started: reserve.Started) -> dict[str, object]:
+def _passed(started: reserve.Started) -> dict[str, object]:
     ours: dict[str, object] = {
         "idempotency_key": started.provider_key,
         "timeout": max(started.deadline - time.monotonic(), 0.0),
     }
-    wanted = {name: value for name, value in ours.items() if name in started.tool.passes}
-    return {**started.args, **wanted}
+    return {name: value for name, value in ours.items() if name in started.tool.passes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """The arguments as they leave this process, and the secrets among them."""
+
+    args: Mapping[str, object]
+    secrets: frozenset[str]
+
+    def outcome(self, end: End) -> Outcome:
+        """How the call ended, without the secrets: what a provider answers may repeat them."""
+        outcome = _outcome(end)
+        if not self.secrets:
+            return outcome
+        return replace(
+            outcome,
+            reference=redaction.without(outcome.reference, self.secrets),
+            reason=redaction.without(outcome.reason, self.secrets),
+            result=redaction.everywhere(canonical.visible(outcome.result), self.secrets),
+        )
+
+
+def _sent(started: reserve.Started) -> _Sent:
+    args, found = secrets.resolve(started.tool.name, started.args, started.tool.redact)
+    return _Sent(args=args, secrets=found)
+
+
+def _unsendable(exc: Exception) -> Outcome:
+    reason = f"nothing was sent, a secret cannot be had ({outcomes.as_text(exc)})"
+    return Outcome.refused(reason, retryable=True)
 
 
 def _outcome(end: End) -> Outcome:
@@ -175,11 +220,11 @@ def _outcome(end: End) -> Outcome:
             raise AssertionError("what was not called has no outcome")
 
 
-def _late(started: reserve.Started, before: End, end: End) -> None:
+def _late(started: reserve.Started, sent: _Sent, before: End, end: End) -> None:
     """The end of a call that nobody waits for; `before` it, the attempt's last call ended so."""
     try:
         if not isinstance(end, NotStarted):
-            facts.record(started.token, _outcome(end))
+            facts.record(started.token, sent.outcome(end))
         elif isinstance(before, NotStarted):
             facts.not_started(started.token)
     except Exception as exc:
@@ -244,48 +289,3 @@ def _always() -> bool:
 
 def _ignore(_: End) -> None:
     return
-
-
-# --- who is busy with what in this process -------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Busy:
-    """The threads and tasks of one driver that want one effect."""
-
-    wanting: int = 0
-    resolving: int = 0
-    news: threading.Event = field(default_factory=threading.Event)
-
-    def announce(self) -> None:
-        """Tell all who wait that something has changed."""
-        old, self.news = self.news, threading.Event()
-        old.set()
-
-
-_all: dict[tuple[str, int], _Busy] = {}
-_guard = threading.Lock()
-
-
-@contextmanager
-def _busy_with(intent: Intent) -> Iterator[_Busy]:
-    name = (intent.key, intent.fence)
-    change = (0, 1) if intent.resolving else (1, 0)
-    with _guard:
-        busy = _all.setdefault(name, _Busy())
-        busy.wanting, busy.resolving = busy.wanting + change[0], busy.resolving + change[1]
-    try:
-        yield busy
-    finally:
-        with _guard:
-            busy.wanting, busy.resolving = busy.wanting - change[0], busy.resolving - change[1]
-            if not busy.wanting and not busy.resolving:
-                del _all[name]
-        busy.announce()
-
-
-def _in_hand(fence: int, key: str) -> bool:
-    """Whether a node of this driver is at it, so that its end will be known without us."""
-    with _guard:
-        busy = _all.get((key, fence))
-        return busy is not None and busy.wanting > 0

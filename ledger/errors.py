@@ -96,6 +96,10 @@ class ResultNotKept(LedgerError):
         """The provider's reference to what happened."""
 
 
+class SecretMissing(LedgerError):
+    """An argument names a secret that cannot be had. Nothing was sent. Provide the secret."""
+
+
 class Declined(LedgerError):
     """People did not allow what an agent's tool asked for. Nothing was sent."""
 

@@ -30,7 +30,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from accounts.actors import Actor
 from audit import canonical
 from audit.canonical import Json
-from ledger import rows, status
+from ledger import redaction, rows, status
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Found, Kind, Outcome
 from ledger.rows import clock
@@ -114,6 +114,7 @@ def not_started(token: UUID) -> None:
 def _record(token: UUID, outcome: Outcome, cut: str = "") -> Standing:
     with transaction.atomic(durable=True):
         effect, attempt = _locked(token)
+        outcome = _redacted(effect, outcome)
         match outcome.kind:
             case Kind.SUCCESS:
                 _succeeded(effect, attempt, outcome, cut)
@@ -132,13 +133,17 @@ def _locked(token: UUID) -> tuple[Effect, EffectAttempt]:
     return effect, EffectAttempt.objects.get(token=token)
 
 
+def _redacted(effect: Effect, outcome: Outcome) -> Outcome:
+    return replace(outcome, reason=redaction.in_text(outcome.reason, effect.redact))
+
+
 def _succeeded(effect: Effect, attempt: EffectAttempt, outcome: Outcome, cut: str) -> None:
     reference = canonical.text(outcome.reference)[: rows.LONGEST_REFERENCE]
     before = status.Outcome(attempt.outcome)
     told_again = before is status.Outcome.SUCCEEDED
     if told_again and attempt.provider_ref == reference:
         return
-    result, too_big = rows.storable(outcome.result)
+    result, too_big = rows.storable(outcome.result, effect.redact)
     cut = cut or too_big
     if not told_again:
         rows.close(
@@ -246,7 +251,7 @@ def _not_started(token: UUID) -> None:
 
 def refused(effect: Effect, attempt: EffectAttempt, outcome: Outcome) -> None:
     """In a transaction, run and effect locked: the provider told unasked that nothing happened."""
-    _refused(effect, attempt, outcome)
+    _refused(effect, attempt, _redacted(effect, outcome))
 
 
 # --- facts from look-ups -------------------------------------------------------------------------
@@ -257,7 +262,7 @@ def found(effect: Effect, look: Found, *, actor: Actor | None = None) -> None:
     if effect.status in status.DONE:
         return
     was = effect.status
-    result, cut = rows.storable(look.result)
+    result, cut = rows.storable(look.result, effect.redact)
     rows.change(
         effect,
         status=status.Status.CONFIRMED,

@@ -16,16 +16,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.conf import settings
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from audit import canonical
 from audit.canonical import Json
-from ledger import errors
+from ledger import errors, redaction
 from ledger.models import Effect
 from ledger.registry import Tool
 from runs import authority
@@ -97,7 +98,7 @@ def intent(tool: Tool, args: Mapping[str, object], naming: Naming) -> Intent:
     step = _step(naming.tool_call_id)
     if mine is None or step is None:
         raise errors.NoAuthority
-    plain, args_hash = kept(tool.name, args)
+    plain, args_hash = kept(tool.name, args, redact=tool.redact)
     run_id = str(mine.lease.run_id)
     template = naming.key if naming.key is not None else tool.key
     if template is None:
@@ -120,7 +121,9 @@ def intent(tool: Tool, args: Mapping[str, object], naming: Naming) -> Intent:
     )
 
 
-def kept(tool: str, args: Mapping[str, object]) -> tuple[dict[str, Json], str]:
+def kept(
+    tool: str, args: Mapping[str, object], *, redact: Collection[str] = ()
+) -> tuple[dict[str, Json], str]:
     """The arguments as plain JSON that the database gives back unchanged, and their hash.
 
     Raises BadArguments, which says where and what to do.
@@ -136,6 +139,17 @@ def kept(tool: str, args: Mapping[str, object]) -> tuple[dict[str, Json], str]:
         raise errors.BadArguments(
             f"The arguments of {tool} contain a NUL character, a number beyond 2**53 or more than"
             " 100 levels, which cannot be kept exactly. Nothing was sent. Pass them as text."
+        )
+    if len(text) > settings.LEDGER_ARGS_LIMIT:
+        raise errors.BadArguments(
+            f"The arguments of {tool} have {len(text)} bytes; more than"
+            f" {settings.LEDGER_ARGS_LIMIT} are not kept. Nothing was sent. Store what is large"
+            " elsewhere, and pass where it is."
+        )
+    for name in redaction.in_clear(plain, redact):
+        raise errors.BadArguments(
+            f"{name!r} of {tool} is never stored in clear, and arguments are stored. Nothing was"
+            f' sent. Pass a reference, "{redaction.PREFIX}NAME", which is looked up for the call.'
         )
     return plain, hashlib.sha256(text).hexdigest()
 

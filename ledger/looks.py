@@ -17,7 +17,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from audit import canonical
-from ledger import facts, refusals, rows, status
+from ledger import facts, redaction, refusals, rows, status
 from ledger.keys import Intent
 from ledger.models import Effect, Look
 from ledger.outcomes import Found
@@ -85,7 +85,7 @@ def _note(
         answer=answer,
         counts=ask.quarantine <= 0,
         provider_ref=canonical.text(reference)[: rows.LONGEST_REFERENCE],
-        error=canonical.text(error)[: rows.LONGEST_TEXT],
+        error=rows.text(redaction.in_text(error, effect.redact)),
     )
 
 

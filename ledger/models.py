@@ -43,6 +43,8 @@ class Effect(models.Model):
     idempotency = models.CharField(max_length=10, choices=Idempotency.choices)
     args = models.JSONField()
     args_hash = models.CharField(max_length=64)
+    redact = models.JSONField(default=list)
+    """Names of fields whose values are never stored in clear (`ledger.redaction`)."""
     status = models.CharField(
         max_length=10, choices=status.Status.choices, default=status.Status.PENDING
     )

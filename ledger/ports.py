@@ -23,6 +23,22 @@ class Permits(Protocol):
         """
 
 
+class Secrets(Protocol):
+    """Where arguments that are passed by reference have their values (LEDGER_SECRETS)."""
+
+    def get(self, tool: str, name: str) -> str:
+        """The secret of this name, for this tool; called in the worker, just before a call.
+
+        Raises, if it cannot be had: then nothing is sent, and it is tried again later. Another
+        value under the same name makes a repeated call another one for a provider.
+        """
+
+
+def secrets() -> Secrets:
+    # The system check in ledger.checks has verified that the class has the protocol's method.
+    return cast(Secrets, import_string(settings.LEDGER_SECRETS)())
+
+
 def permits() -> Permits:
     # The system check in ledger.checks has verified that the class has the protocol's method.
     return cast(Permits, import_string(settings.LEDGER_PERMITS)())

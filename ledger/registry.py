@@ -56,6 +56,8 @@ class Tool:
     permit: Permit = False
     key: str | None = None
     """Template of a business key."""
+    redact: frozenset[str] = frozenset()
+    """Fields whose values are never stored in clear."""
     undo: str = ""
     """The tool that takes it back; empty: none does."""
     undo_args: UndoArgs | None = None

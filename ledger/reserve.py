@@ -31,6 +31,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, connecti
 
 from accounts.actors import Actor
 from audit import trail
+from audit.canonical import Json
 from ledger import errors, facts, keys, ports, refusals, registry, rows, rules, status, stops
 from ledger.facts import Standing
 from ledger.keys import Intent
@@ -53,7 +54,7 @@ class Started:
     tool: Tool
     token: UUID
     provider_key: str
-    args: dict[str, object]
+    args: dict[str, Json]
     """As stored: what is called now is what would be called again."""
     deadline: float
     """On this process's monotonic clock: the call has to be over by then."""
@@ -162,6 +163,7 @@ class _Reservation:
             idempotency=tool.idempotency,
             args=intent.args,
             args_hash=intent.args_hash,
+            redact=sorted(tool.redact),
             provider_key="",
             permit=permit,
             fence=intent.fence,

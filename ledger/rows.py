@@ -11,7 +11,7 @@ import logging
 import math
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
@@ -24,7 +24,7 @@ from accounts.actors import Actor
 from audit import canonical, trail
 from audit.canonical import Json
 from audit.models import ClockTimestamp
-from ledger import rules, status
+from ledger import redaction, rules, status
 from ledger.models import Effect, EffectAttempt
 from ledger.outcomes import LONGEST_WAIT, Outcome
 from ledger.registry import Tool
@@ -146,9 +146,9 @@ def close(
     attempt.save()
 
 
-def storable(result: object) -> tuple[Json, str]:
-    """The result as it is kept, and why it is not kept whole; empty if it is."""
-    shown = canonical.visible(result)
+def storable(result: object, redact: Collection[str] = ()) -> tuple[Json, str]:
+    """The result as it is kept, without these fields, and why it is not whole; empty if it is."""
+    shown = redaction.of(canonical.visible(result), redact)
     size = len(json.dumps(shown, ensure_ascii=False).encode())
     if size <= settings.LEDGER_RESULT_LIMIT:
         return shown, ""

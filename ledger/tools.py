@@ -19,7 +19,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from functools import wraps
 from typing import Protocol, TypedDict, TypeVar, cast
@@ -77,6 +77,9 @@ class Options(TypedDict, total=False):
     """Whether it needs an approval of exactly its arguments; or f(arguments) -> bool."""
     key: str
     """Template of a business key: `refund:{run_id}:{order_id}`."""
+    redact: Collection[str]
+    """Fields whose values are never stored in clear: in results they are left out, in arguments
+    they are passed as "secret:NAME"."""
     undo_args: UndoArgs
     """f(Done) -> the arguments of that. Default: those of the same name, and `reference`."""
     fingerprint: Callable[..., Mapping[str, object]]
@@ -105,7 +108,7 @@ def effect(
             signature=_of_arguments(signature),
             passes=PASSED & signature.parameters.keys(),
             undo=_name_of(name, undo),
-            **options,
+            **{**options, "redact": _fields(name, options.get("redact", ()))},  # type: ignore[arg-type]  # what Options says, this one as a set
         )
         _refuse_unfit(tool, signature)
         registry.add(tool)
@@ -122,6 +125,15 @@ def _name_of(name: str, undo: Effectful | str) -> str:
             f"{name} cannot be an effect: undo= is another declared effect, or the name of one."
         )
     return found
+
+
+def _fields(name: str, redact: Collection[object]) -> frozenset[str]:
+    fields = frozenset(each for each in redact if isinstance(each, str) and each)
+    if isinstance(redact, str) or len(fields) < len(redact):
+        raise errors.NotAnEffect(
+            f"{name} cannot be an effect: redact= is a set of the names of fields."
+        )
+    return fields
 
 
 def reads(name: str) -> Callable[[F], F]:
@@ -152,7 +164,7 @@ def _wrapped(tool: Tool) -> Effectful:
             return effects.perform(_intent(tool, args, kwargs))
 
     def describe(*args: object, **kwargs: object) -> Described:
-        plain, _ = keys.kept(tool.name, _bound(tool, args, kwargs))
+        plain, _ = keys.kept(tool.name, _bound(tool, args, kwargs), redact=tool.redact)
         return {"tool": tool.name, "args": plain}
 
     shown = {name: hint for name, hint in _hints(function).items() if name not in PASSED}

@@ -343,6 +343,13 @@ LEDGER_REFUSALS = env.count("LEDGER_REFUSALS", 12)
 """Calls in a row that were refused for now, or not found, before an effect fails: ~15 minutes."""
 LEDGER_BACKOFF = timedelta(seconds=env.float("LEDGER_BACKOFF_SECONDS", default=1.0))
 LEDGER_RESULT_LIMIT = 64 * 1024
+"""Bytes of a result; of a larger one the beginning is kept, and the node is told so."""
+LEDGER_ARGS_LIMIT = 64 * 1024
+"""Bytes of the arguments of an effect; larger ones are refused before anything is sent."""
+LEDGER_SECRETS = "ledger.secrets.Files"
+"""Where arguments passed as "secret:NAME" have their values: see `ledger.ports.Secrets`."""
+LEDGER_SECRETS_DIR = env.str("LEDGER_SECRETS_DIR", default="")
+"""For `ledger.secrets.Files`: the secret NAME of a tool is in the file TOOL/NAME in it."""
 LEDGER_CONFIRM_AFTER = env.seconds("LEDGER_CONFIRM_AFTER_SECONDS", 60.0)
 """How long after an effect its provider is first asked to confirm it, if it can be asked; the wait
 doubles with each look. What is in doubt is asked about without end, at most this often."""

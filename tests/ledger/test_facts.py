@@ -295,7 +295,7 @@ def test_a_fact_that_nobody_takes_leaves_the_call_open_and_gives_the_run_up(
 def test_a_result_that_cannot_be_stored_does_not_lose_the_fact(t, world, driver, run, monkeypatch):
     real = rows.storable
 
-    def storable(result: object) -> object:
+    def storable(result: object, redact: object) -> object:
         if result is not None:
             raise RecursionError
         return real(result)

@@ -135,7 +135,7 @@ def test_progress_of_a_former_driver_is_refused(driver, run):
 
 def test_the_settings_of_the_tests_are_fit(settings):
     assert checks.settings_fit() == []
-    assert checks.permits_fit() == []
+    assert checks.ports_fit() == []
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_settings_that_make_no_sense_are_named(settings, name, value, code):
 )
 def test_a_port_that_cannot_work_is_named(settings, named, code):
     settings.LEDGER_PERMITS = named
-    assert [problem.id for problem in checks.permits_fit()] == [f"ledger.{code}"]
+    assert [problem.id for problem in checks.ports_fit()] == [f"ledger.{code}"]
 
 
 @pytest.mark.parametrize(

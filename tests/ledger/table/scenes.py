@@ -17,7 +17,7 @@ from django.db import connections, transaction
 
 from accounts.actors import Actor
 from agents.fakepay import client
-from ledger import effects, errors, facts, keys, refusals, rows
+from ledger import branches, effects, errors, facts, keys, refusals, rows
 from ledger.models import Idempotency
 from ledger.outcomes import Found, Outcome, from_response
 from ledger.settle import settle
@@ -67,10 +67,9 @@ def refund(order: str, key: str) -> Outcome:
 def _wait_for_branches() -> None:
     if together:
         wanted = together.pop()
-        busy = next(iter(effects._all.values()))
         end = threading.Event()
         for _ in range(int(JOINED / 0.005)):
-            if busy.wanting >= wanted:
+            if max(busy.wanting for busy in branches._all.values()) >= wanted:
                 return
             end.wait(0.005)
         raise AssertionError("the other branch did not come")
