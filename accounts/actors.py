@@ -21,7 +21,7 @@ from accounts import errors, groups
 from accounts.models import User
 
 Kind = Literal["user", "system"]
-Entry = Literal["page", "command", "api", "worker", "demo"]
+Entry = Literal["page", "bulk", "command", "api", "worker", "demo"]
 
 SYSTEM_MAY: Mapping[str, frozenset[str]] = {}
 """Label of a system actor to the permissions it has. Empty: rules of the system ask nobody."""

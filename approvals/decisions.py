@@ -7,7 +7,7 @@ run and then the request locked:
 2. permission now, by the policies of then and of now, whoever has joined by an escalation included
 3. still open, and nobody asked to cancel
 4. the deadline, by the database's clock after the locks, whether or not a sweeper has run
-5. the digest is that of what was shown
+5. the digest is that of what was shown; of many approved at once, each can be judged at a glance
 6. the verdict, the value and the comment can be used; changed arguments meet their policies, too
 7. the vote; once enough people agree, the one decision row, and the run wakes
 
@@ -18,7 +18,7 @@ verdict that comes too late makes the request expire.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import Final, NoReturn
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, transaction
@@ -33,12 +33,14 @@ from approvals import (
     eligibility,
     errors,
     gates,
+    glance,
     nudges,
     policy,
     replies,
     shapes,
     votes,
 )
+from approvals.eligibility import Person
 from approvals.errors import NotEligible
 from approvals.models import Request, Vote
 from approvals.policy import Gate, Subject
@@ -48,11 +50,13 @@ from approvals.votes import Ballot, Outcome
 from audit import canonical, trail
 from runs.models import Run
 
-__all__ = ["LONGEST_COMMENT", "LONGEST_TOKEN", "Outcome", "decide"]
+__all__ = ["BULK", "LONGEST_COMMENT", "LONGEST_TOKEN", "Outcome", "decide", "record_refusal"]
 
 LONGEST_COMMENT = 10_000
 """Characters."""
 LONGEST_TOKEN = 64
+BULK: Final = "bulk"
+"""The entry through which many are decided at once."""
 
 
 def decide(  # noqa: PLR0913 (what a form sends)
@@ -75,8 +79,8 @@ def decide(  # noqa: PLR0913 (what a form sends)
     `reason` is one of the policy's named reasons to reject.
 
     Raises NoSuchRequest, NotEligible, ReauthenticationNeeded, PasskeyNeeded, AlreadyDecided,
-    PayloadChanged, Withdrawn, CancelAsked, DeadlinePassed, BadValue, ReasonMissing, TokenReused,
-    Busy.
+    PayloadChanged, OneByOne, Withdrawn, CancelAsked, DeadlinePassed, BadValue, ReasonMissing,
+    TokenReused, Busy.
     """
     ballot = Ballot(
         actor=actor,
@@ -123,21 +127,44 @@ def _translated(exc: Exception) -> errors.ApprovalsError:
     raise exc
 
 
-def _record_refusal(
-    request_id: UUID, run_id: UUID | None, ballot: Ballot, refusal: Exception
+def record_refusal(  # noqa: PLR0913 (an entry has that many sides)
+    request_id: UUID,
+    refusal: Exception,
+    *,
+    actor: Actor,
+    verdict: str,
+    run_id: UUID | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> None:
+    """Keep that a verdict was refused before `decide` was reached. Call it outside of transactions.
+
+    `more`: what was wrong, never with the values that were sent.
+    """
     trail.record_refused(
         "decision.refused",
-        actor=ballot.actor,
+        actor=actor,
         target=("request", str(request_id)),
         run_id=run_id,
-        reason=str(refusal),
+        reason=refusal.told if isinstance(refusal, errors.BadValue) else str(refusal),
         data={
             "refusal": type(refusal).__name__,
             "why": getattr(refusal, "why", ""),
-            "verdict": ballot.verdict,
-            "seen_digest": ballot.seen_digest,
+            "verdict": verdict,
+            **(more or {}),
         },
+    )
+
+
+def _record_refusal(
+    request_id: UUID, run_id: UUID | None, ballot: Ballot, refusal: Exception
+) -> None:
+    record_refusal(
+        request_id,
+        refusal,
+        actor=ballot.actor,
+        verdict=ballot.verdict,
+        run_id=run_id,
+        more={"seen_digest": ballot.seen_digest},
     )
 
 
@@ -173,6 +200,7 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
 
     if ballot.seen_digest != request.digest:
         raise errors.PayloadChanged(request.pk)
+    _require_a_look(request, gate, person, ballot)
     given = _given(request, gate, ballot)
     if given.edited:
         # With other arguments other policies may hold: more people, other people, or no changes.
@@ -208,6 +236,15 @@ def _require_proof(gate: Gate, ballot: Ballot) -> None:
         raise accounts_errors.PasskeyNeeded
     if not actors.fresh(ballot.actor, within):
         raise accounts_errors.ReauthenticationNeeded
+
+
+def _require_a_look(request: Request, gate: Gate, person: Person, ballot: Ballot) -> None:
+    """Many are approved at once only where a row of a list shows all there is to know."""
+    if ballot.actor.entry != BULK or ballot.verdict != Verdict.APPROVED:
+        return
+    why = glance.why_open(request, gate, person.groups)
+    if why:
+        raise errors.OneByOne(f"{why} Open it, read it and decide it there.")
 
 
 def _first_outcome(request: Request, ballot: Ballot) -> Outcome | None:

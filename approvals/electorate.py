@@ -5,7 +5,7 @@ Who may is asked of `eligibility.why_not`, the same function that decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -135,9 +135,17 @@ def deciders() -> tuple[Person, ...]:
             absent.setdefault(each.stand_in_id, []).append(
                 Absent(person=able[each.absent_id], agents=tuple(each.agents))
             )
-    return tuple(
-        replace(person, absent=tuple(absent.get(user_id, ()))) for user_id, person in able.items()
-    )
+    lent = {
+        user_id: tuple(_with_theirs(each, absent) for each in held)
+        for user_id, held in absent.items()
+    }
+    return tuple(replace(person, absent=lent.get(user_id, ())) for user_id, person in able.items())
+
+
+def _with_theirs(one: Absent, absent: Mapping[int, Sequence[Absent]]) -> Absent:
+    """With those for whom the absent person stands in."""
+    theirs = tuple(absent.get(one.person.user_id, ()))
+    return replace(one, person=replace(one.person, absent=theirs))
 
 
 def gate_of(request: Request, book: Book | None = None) -> Gate:

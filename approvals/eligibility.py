@@ -6,7 +6,8 @@
 3. Who stands in for somebody absent may decide what the absent person may, in both names. One
    person's groups are never added to another's, and nobody stands in for a stand-in.
 4. Four eyes: who started the run, retried it, forced it on or had it asked again may not approve,
-   and neither may who stands in for them. They may reject.
+   and neither may who stands in for them, nor somebody in the place of such a stand-in. They may
+   reject.
 5. Somebody absent and who stands in for them are one voice of a quorum, never two.
 """
 
@@ -105,9 +106,11 @@ def standing(
         return NotEligible(
             "permission", f"{person.label} may not decide requests. An administrator grants that."
         )
-    found = _admitted(person, gate, involved.agent)
-    if found is None or verdict != Verdict.APPROVED:
-        return found or _outside(person, gate)
+    ways = _admitted(person, gate, involved.agent)
+    if not ways:
+        return _outside(person, gate)
+    if verdict != Verdict.APPROVED:
+        return ways[0]
     own = _hand(person, gate, involved)
     if own is not None:
         return NotEligible(
@@ -121,7 +124,17 @@ def standing(
                 f"You stand in for {absent.label}, who {theirs[1]}, so somebody else has to"
                 " approve. You may reject.",
             )
-    return found
+    return next((way for way in ways if not _lent(way, gate, involved)), None) or NotEligible(
+        "stand_in",
+        "Whoever you stand in for stands in for somebody with a hand in this run, so somebody else"
+        " has to approve. You may reject.",
+    )
+
+
+def _lent(way: Standing, gate: Gate, involved: Involved) -> bool:
+    """Whether it would be the say of somebody who may not approve, in a second pair of hands."""
+    further = way.absent.absent_from(involved.agent) if way.absent else []
+    return any(_hand(each, gate, involved) is not None for each in further)
 
 
 def why_not(
@@ -142,13 +155,14 @@ def one_voice(one: Standing, other: Standing, agent: str) -> bool:
     )
 
 
-def _admitted(person: Person, gate: Gate, agent: str) -> Standing | None:
-    if _admits(gate, person):
-        return Standing(person=person)
-    for absent in person.absent_from(agent):
-        if absent.may_decide and _admits(gate, absent):
-            return Standing(person=person, absent=absent)
-    return None
+def _admitted(person: Person, gate: Gate, agent: str) -> list[Standing]:
+    """As whom this person has a say: as themselves first, then in the place of others."""
+    own = [Standing(person=person)] if _admits(gate, person) else []
+    return own + [
+        Standing(person=person, absent=absent)
+        for absent in person.absent_from(agent)
+        if absent.may_decide and _admits(gate, absent)
+    ]
 
 
 def _admits(gate: Gate, person: Person) -> bool:
@@ -201,11 +215,18 @@ def identify(actor: Actor) -> Person:
 
 def person(user: User) -> Person:
     """`user` must have been read just now: Django keeps the permissions it has looked up."""
-    lent = under_way().filter(stand_in=user).select_related("absent").order_by("pk")
-    return bare(
-        user,
-        tuple(Absent(person=bare(each.absent), agents=tuple(each.agents)) for each in lent),
-    )
+    lent = list(under_way().filter(stand_in=user).select_related("absent").order_by("pk"))
+    theirs: dict[int, list[Absent]] = {each.absent_id: [] for each in lent}
+    if lent:
+        further = under_way().filter(stand_in__in=list(theirs)).select_related("absent")
+        for each in further.order_by("pk"):
+            theirs[each.stand_in_id].append(_absent(each))
+    return bare(user, tuple(_absent(each, tuple(theirs[each.absent_id])) for each in lent))
+
+
+def _absent(one: Delegation, further: tuple[Absent, ...] = ()) -> Absent:
+    """`further`: for whom the absent person stands in. It lends no say: see the third rule."""
+    return Absent(person=bare(one.absent, further), agents=tuple(one.agents))
 
 
 def bare(user: User, absent: tuple[Absent, ...] = ()) -> Person:

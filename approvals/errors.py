@@ -95,6 +95,19 @@ class BadValue(ApprovalsError):
         super().__init__(message)
         self.problems = problems or {}
 
+    @property
+    def told(self) -> str:
+        """What the log keeps: where it does not fit, and never a value, which a person typed."""
+        where = {".".join(map(str, each.path)) for held in self.problems.values() for each in held}
+        if not where:
+            return str(self)
+        places = ", ".join(sorted(filter(None, where))) or "its root"
+        return f"The answer does not fit at: {places}."
+
+
+class FormIncomplete(BadValue):
+    """The form was incomplete or did not fit. Correct what is marked and decide again."""
+
 
 class NotAnswerable(BadValue):
     """A question of this kind cannot be answered with a plain approve or reject."""
@@ -104,6 +117,10 @@ class ReasonMissing(ApprovalsError):
     """A rejection needs a comment: it tells the agent and the log why. Write one and try again."""
 
     http_status = 422
+
+
+class OneByOne(ApprovalsError):
+    """This cannot be approved together with others. Open it, read it and decide it there."""
 
 
 class TokenReused(ApprovalsError):

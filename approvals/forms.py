@@ -10,6 +10,14 @@ from approvals.status import Verdict
 PRESS = "Press one of the buttons."
 
 
+def wrong(form: forms.Form) -> dict[str, list[str]]:
+    """What is wrong with which field, by the codes of Django's errors: never what was sent."""
+    return {
+        name: [str(error.code or "invalid") for error in found]
+        for name, found in form.errors.as_data().items()
+    }
+
+
 class DecisionForm(forms.Form):
     """One person's verdict. Whether it counts is for `decisions.decide` to say."""
 

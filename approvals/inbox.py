@@ -6,12 +6,12 @@ decided meanwhile. What is newer is counted, and shown when the reader asks for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from accounts.models import User
-from approvals import claims, clock, policy, queries
+from approvals import claims, clock, glance, policy, queries, urgency
 from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally, gate_of
 from approvals.models import Request
@@ -20,8 +20,6 @@ from approvals.queries import Row
 from approvals.status import Status
 from runs.status import State
 
-URGENT = 0.25
-"""A deadline is near when less than this part of the time for deciding is left."""
 NOBODY = State(
     value="nobody",
     label="Nobody can approve",
@@ -43,6 +41,7 @@ class Line:
     """One row of a list."""
 
     row: Row
+    gate: Gate
     state: State
     label: str
     """What the badge says."""
@@ -54,6 +53,10 @@ class Line:
     approvals: int
     """So far."""
     quorum: int
+    pick: bool = False
+    """The reader may choose it, to decide many at once."""
+    bulk: bool = False
+    """It may be approved together with others."""
     lookers: tuple[Looker, ...] = ()
     """Who says that they look at it."""
 
@@ -69,41 +72,46 @@ class Listing:
 
 
 def opened(user: User, *, mine: bool, as_of: datetime | None) -> Listing:
-    """Open requests, nearest deadline first: those that this person may decide, or all they see.
+    """Open requests, the most urgent first: those that this person may decide, or all they see.
 
     With `as_of`, those of that moment; the ones that were closed since are still among them.
     """
     rows = queries.needs(user) if mine else queries.pending(user)
+    groups = frozenset(user.groups.values_list("name", flat=True))
     if as_of is None:
-        return Listing(lines=lines(rows), as_of=clock.now(), newer=0)
+        return Listing(lines=lines(rows, groups), as_of=clock.now(), newer=0)
     shown = [row for row in rows if row.request.created_at <= as_of]
-    gone = _closed_since(user, as_of, mine=mine)
+    gone = _closed_since(user, as_of, groups if mine else None)
     return Listing(
-        lines=lines(sorted([*shown, *gone], key=_place)),
+        lines=_sorted(lines([*shown, *gone], groups), as_of),
         as_of=as_of,
         newer=len(rows) - len(shown),
     )
 
 
-def lines(rows: Iterable[Row]) -> list[Line]:
-    """Rows with what the lists show besides. A constant number of queries."""
+def lines(rows: Iterable[Row], groups: Collection[str] = ()) -> list[Line]:
+    """Rows with what the lists show besides. A constant number of queries.
+
+    `groups`: of the reader, to say what may be approved together with others.
+    """
     found = list(rows)
     asked = [row.request for row in found if row.request.status == Status.PENDING]
     electorate, book = Electorate.of(asked), policy.in_force()
     now = clock.now()
     lookers = claims.on([request.pk for request in asked])
     return [
-        replace(_line(row, electorate, book, now), lookers=tuple(lookers.get(row.request.pk, ())))
+        replace(
+            _line(row, electorate, book, now),
+            lookers=tuple(lookers.get(row.request.pk, ())),
+            pick=row.mine,
+            bulk=row.mine and row.gate is not None and not _opened_first(row, row.gate, groups),
+        )
         for row in found
     ]
 
 
-def is_urgent(request: Request, now: datetime) -> bool:
-    """Whether an open request is close to its deadline."""
-    if request.status != Status.PENDING:
-        return False
-    whole: timedelta = request.deadline - request.created_at
-    return request.deadline - now < whole * URGENT
+def _opened_first(row: Row, gate: Gate, groups: Collection[str]) -> bool:
+    return bool(glance.why_open(row.request, gate, groups))
 
 
 def state_of(state: State, request: Request, tally: Tally | None, now: datetime) -> State:
@@ -123,33 +131,36 @@ def label_of(state: State, gate: Gate) -> str:
     return f"{state.label} for {asked[:1].upper()}{asked[1:]}"
 
 
-def _closed_since(user: User, moment: datetime, *, mine: bool) -> list[Row]:
+def _closed_since(user: User, moment: datetime, groups: Collection[str] | None) -> list[Row]:
+    """Those closed since; with `groups` only those that were asked of them or of this person."""
     closed = queries.decided(user, since=moment, limit=queries.MOST)
     since = [row for row in closed if row.request.created_at <= moment]
-    if not mine:
+    if groups is None:
         return since
-    groups = set(user.groups.values_list("name", flat=True))
+    mine = set(groups)
     return [
-        row for row in since if groups & set(row.request.groups) or user.email in row.request.people
+        row for row in since if mine & set(row.request.groups) or user.email in row.request.people
     ]
 
 
-def _place(row: Row) -> tuple[datetime, str]:
-    return row.request.deadline, str(row.request.pk)
+def _sorted(found: list[Line], now: datetime) -> list[Line]:
+    """As they stood at `now`, so that none moves under the reader's eyes."""
+    return sorted(found, key=lambda each: urgency.place(each.row.request, each.gate.risk, now))
 
 
 def _line(row: Row, electorate: Electorate, book: Book, now: datetime) -> Line:
     request = row.request
-    gate = gate_of(request, book)
+    gate = row.gate or gate_of(request, book)
     tally = electorate.tally(request, gate) if request.status == Status.PENDING else None
     state = state_of(row.state, request, tally, now)
     return Line(
         row=row,
+        gate=gate,
         state=state,
         label=label_of(state, gate),
         rule=gate.sentence,
         risk="" if gate.risk == Risk.NORMAL else Risk(gate.risk).label,
-        urgent=is_urgent(request, now),
+        urgent=urgency.is_near(request, now),
         approvals=tally.approvals if tally else 0,
         quorum=gate.quorum,
     )

@@ -6,6 +6,7 @@ Whether somebody may decide is asked of `eligibility.why_not`, the same function
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -14,14 +15,26 @@ from django.db.models import Q, QuerySet
 
 from accounts.actors import ClockTimestamp
 from accounts.models import User
-from approvals import deadlines, eligibility, errors, gates, policy, replies, rounds, shapes, votes
+from approvals import (
+    clock,
+    deadlines,
+    eligibility,
+    errors,
+    gates,
+    policy,
+    replies,
+    rounds,
+    shapes,
+    urgency,
+    votes,
+)
 from approvals.eligibility import Involved, Person, Standing
 from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
 from approvals.policies import masks
 from approvals.policies.rule import Policy
 from approvals.policies.steps import Mask
-from approvals.policy import Book, Gate, OnDeadline
+from approvals.policy import Gate, OnDeadline, Risk
 from approvals.status import DELIVERIES, STATES, Status, Verdict
 from runs.models import Run
 from runs.status import LIVE, State
@@ -43,6 +56,12 @@ class Row:
     delivery: State | None
     mine: bool
     """It waits for the person who looks."""
+    gate: Gate | None = None
+    """What a verdict must satisfy; None where it is not open any more."""
+
+    @property
+    def risk(self) -> str:
+        return self.gate.risk if self.gate else Risk.NORMAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,18 +216,19 @@ def waiting_for(user: User) -> int:
 
 
 def needs(user: User) -> list[Row]:
-    """The requests that this person may decide now, nearest deadline first."""
-    return [_row(request, mine=True) for request in _mine(user)]
+    """The requests that this person may decide now, the most urgent first: see `urgency`."""
+    return _sorted(_row(request, gate, mine=True) for request, gate in _mine(user))
 
 
 def pending(user: User) -> list[Row]:
-    """Every open request that this person may see, nearest deadline first."""
-    mine = {request.pk for request in _mine(user)}
+    """Every open request that this person may see, the most urgent first."""
+    mine = {request.pk for request, _ in _mine(user)}
     found = _with_run(visible_to(user).filter(status=Status.PENDING))
-    return [
-        _row(request, mine=request.pk in mine)
+    book = policy.in_force()
+    return _sorted(
+        _row(request, gates.of(request, book), mine=request.pk in mine)
         for request in found.order_by("deadline", "pk")[:MOST]
-    ]
+    )
 
 
 def decided(
@@ -257,7 +277,12 @@ def _asked_of(person: Person) -> Q:
 # --- how it is found out --------------------------------------------------------------------------
 
 
-def _mine(user: User) -> list[Request]:
+def _sorted(rows: Iterable[Row]) -> list[Row]:
+    now = clock.now()
+    return sorted(rows, key=lambda row: urgency.place(row.request, row.risk, now))
+
+
+def _mine(user: User) -> list[tuple[Request, Gate]]:
     person = eligibility.person(user)
     if not person.may_decide:
         return []
@@ -273,12 +298,12 @@ def _mine(user: User) -> list[Request]:
         return []
     involved = eligibility.involved_in(request.run for request in found)
     book = policy.in_force()
-    return [each for each in found if _can_act(each, book, person, involved[each.run_id])]
+    asked = [(each, gates.of(each, book)) for each in found]
+    return [each for each in asked if _can_act(*each, person, involved[each[0].run_id])]
 
 
-def _can_act(request: Request, book: Book, person: Person, involved: Involved) -> bool:
+def _can_act(request: Request, gate: Gate, person: Person, involved: Involved) -> bool:
     """Whether it makes sense to call on this person: they may approve it, or only reject it."""
-    gate = gates.of(request, book)
     verdict = Verdict.APPROVED
     if _unanswerable(request, gate, verdict):
         verdict = Verdict.REJECTED
@@ -347,7 +372,7 @@ def _with_run(found: QuerySet[Request]) -> QuerySet[Request]:
     return found.select_related("run", "decision")
 
 
-def _row(request: Request, *, mine: bool = False) -> Row:
+def _row(request: Request, gate: Gate | None = None, *, mine: bool = False) -> Row:
     decision = rounds.decision_of(request)
     return Row(
         request=request,
@@ -357,4 +382,5 @@ def _row(request: Request, *, mine: bool = False) -> Row:
         decision=decision,
         delivery=DELIVERIES[decision.delivery] if decision else None,
         mine=mine,
+        gate=gate,
     )

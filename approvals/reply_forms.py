@@ -57,6 +57,13 @@ class Way:
         return bool(self.errors) or bool(self.form and self.form.wrong)
 
     @property
+    def faults(self) -> list[str]:
+        """The labels of the fields with errors; "text" for what is not one of them."""
+        fields_of = self.form.everything if self.form else []
+        named = [each.label or "value" for each in fields_of if each.errors]
+        return named + ["text"] * bool(self.errors)
+
+    @property
     def open(self) -> bool:
         """Worth being seen at once."""
         return self.touched or self.wrong or self.chosen
@@ -96,6 +103,18 @@ class ReplyForm:
     @property
     def wrong(self) -> bool:
         return any(part.wrong for part in self.parts)
+
+    @property
+    def faults(self) -> dict[str, list[str]]:
+        """Where something is wrong, by the choice that it belongs to: never what was entered."""
+        found: dict[str, list[str]] = {}
+        for part in self.parts:
+            if part.errors:
+                found.setdefault("choice", []).append("invalid")
+            for way in part.ways:
+                if way.wrong:
+                    found.setdefault(way.choice.key, []).extend(way.faults)
+        return found
 
     @property
     def answers(self) -> bool:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -18,7 +17,8 @@ from decimal import Decimal
 from accounts import actors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import claims, clock, eligibility, inbox, queries, shapes
+from approvals import amounts, claims, clock, eligibility, inbox, queries, shapes, urgency
+from approvals.amounts import MINOR, Amount
 from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally
 from approvals.models import Request, Vote
@@ -35,31 +35,6 @@ LONGEST = 60_000
 """Characters of JSON that are shown on the page."""
 SHORT = 280
 """Characters of a text that the tree of values shows without cutting it."""
-MINOR = ("amount_cents", "amount_minor", "amount_in_cents", "cents")
-"""Names of arguments that hold money in the smallest unit of their `currency`."""
-NOT_IN_HUNDREDTHS = "BHD CLP ISK JOD JPY KRW KWD OMR PYG RWF TND UGX VND XAF XOF XPF"
-"""ISO 4217: currencies whose smallest unit is no hundredth. Words about them are not compared."""
-_DECIMALS = re.compile(r"[.,](\d{1,2})$")
-_CODE = re.compile(r"[A-Z]{3}")
-_SIGN = r"(?:[€$£¥₹₩]|\b[A-Z]{3}\b)"
-_MONEY = re.compile(rf"{_SIGN}\s?(\d[\d.,]*)|(\d[\d.,]*)\s?{_SIGN}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
-    """Money that moves if the request is approved."""
-
-    minor: int
-    currency: str
-
-    def is_named_by(self, number: str) -> bool:
-        """Whether a number as written in a text (600, 600.00, 1.299,50) means this amount."""
-        if self.currency in NOT_IN_HUNDREDTHS:
-            return True
-        number = number.rstrip(".,")
-        found = _DECIMALS.search(number)
-        whole = re.sub(r"\D", "", number[: found.start()] if found else number)
-        return Decimal(f"{whole or 0}.{found[1] if found else 0}") * 100 == abs(self.minor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +145,7 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
     unmasked = reveal or sees_all(detail, user)
     now = clock.now()
     tally = Electorate.of([request]).tally(request, detail.gate) if is_open else None
-    amount = amount_of(question.args)
+    amount = amounts.of(question.args)
     shown = Shown.of(question.args if question.tool else detail.payload, unmasked=unmasked)
     waiting = [row.request for row in queries.needs(user)]
     before, after = _difference(detail, unmasked=unmasked)
@@ -179,10 +154,10 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
     return Review(
         detail=detail,
         state=inbox.state_of(detail.state, request, tally, now),
-        urgent=inbox.is_urgent(request, now),
+        urgent=urgency.is_near(request, now),
         tally=tally,
         amount=amount,
-        other_amounts=_other_amounts(amount, question),
+        other_amounts=amounts.others(amount, question),
         facts=tuple(_facts(shown.value, amount)) if question.tool else (),
         exact=shown,
         agent_facts=tuple(_facts(Shown.of(question.facts, unmasked=unmasked).value, None)),
@@ -217,32 +192,6 @@ def sees_all(detail: queries.Detail, user: User) -> bool:
     person = eligibility.person(user)
     nobody = eligibility.Involved(requester_id=None)
     return eligibility.why_not(person, detail.gate, nobody, Verdict.REJECTED) is None
-
-
-def amount_of(args: object) -> Amount | None:
-    """The money in the arguments, where its unit and currency are beyond doubt."""
-    if not isinstance(args, Mapping):
-        return None
-    currency = args.get("currency")
-    held = [args[name] for name in MINOR if name in args]
-    if not isinstance(currency, str) or not _CODE.fullmatch(currency) or len(held) != 1:
-        return None
-    minor = held[0]
-    if isinstance(minor, bool) or not isinstance(minor, int):
-        return None
-    return Amount(minor=minor, currency=currency)
-
-
-def _other_amounts(amount: Amount | None, question: shapes.Question) -> tuple[str, ...]:
-    if amount is None:
-        return ()
-    words = (question.title, *(text for text in question.facts.values() if isinstance(text, str)))
-    named = (match for text in words for match in _MONEY.finditer(text))
-    return tuple(
-        dict.fromkeys(
-            match[0].strip() for match in named if not amount.is_named_by(match[1] or match[2])
-        )
-    )
 
 
 def _facts(values: object, amount: Amount | None) -> list[Fact]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from django.urls import path
 
 from approvals import delegation_pages, notice_pages, policy_pages, try_pages, views
+from approvals.bulk import pages as bulk_pages
 
 app_name = "approvals"
 urlpatterns = [
     path("approvals/", views.inbox, name="inbox"),
+    path("approvals/bulk/", bulk_pages.kinds, name="bulk"),
+    path("approvals/bulk/approve/", bulk_pages.approve, name="bulk_approve"),
+    path("approvals/bulk/reject/", bulk_pages.reject, name="bulk_reject"),
     path("approvals/policies/", policy_pages.policies, name="policies"),
     path("approvals/policies/history/", policy_pages.history, name="policy_history"),
     path("approvals/policies/history/<int:number>/", policy_pages.version, name="policy_version"),

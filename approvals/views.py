@@ -21,7 +21,7 @@ from accounts import errors as accounts_errors
 from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors, picked, queries, shapes
+from approvals import clock, decisions, errors, forms, picked, queries, shapes
 from approvals import inbox as lists
 from approvals import review as reviews
 from approvals.forms import DecisionForm
@@ -29,7 +29,6 @@ from approvals.jsonforms import fields
 from approvals.reply_forms import Reply, ReplyForm
 from approvals.review import Review
 from approvals.status import Delivery, Status, Verdict
-from audit import trail
 from runs import masking, web
 
 SEE = "approvals.view_request"
@@ -70,6 +69,7 @@ def _opened(request: HttpRequest, user: User, view: str) -> dict[str, object]:
     return {
         "lines": listing.lines,
         "newer": listing.newer,
+        "together": any(line.bulk for line in listing.lines),
         "live_url": f"{reverse('approvals:inbox')}?{urlencode(query)}",
     }
 
@@ -138,15 +138,11 @@ def _voter(request: HttpRequest, request_id: UUID) -> User:
         if not queries.visible_to(user).filter(pk=request_id).exists():
             raise errors.NoSuchRequest
     except (accounts_errors.NotPermitted, errors.NoSuchRequest) as refusal:
-        trail.record_refused(
-            "decision.refused",
+        decisions.record_refusal(
+            request_id,
+            refusal,
             actor=Actor.of(request),
-            target=("request", str(request_id)),
-            reason=str(refusal),
-            data={
-                "refusal": type(refusal).__name__,
-                "verdict": request.POST.get("verdict", ""),
-            },
+            verdict=request.POST.get("verdict", ""),
         )
         raise
     return user
@@ -161,12 +157,26 @@ def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
         return page.show(detail, comment=request.POST.get("comment", ""), chosen=chosen)
     reply = _reply(detail, chosen, form.cleaned_data) if form.is_valid() else None
     if reply is None:
+        _keep(request, detail, forms.wrong(form) | chosen.faults)
         return page.show(detail, form=form, chosen=chosen, status=422)
     unread = reply.verdict == Verdict.APPROVED and not form.cleaned_data["read_all"]
     if unread and page.must_read(detail):
         form.add_error("read_all", "Download and read the whole question before you approve it.")
+        _keep(request, detail, {"read_all": ["required"]})
         return page.show(detail, form=form, chosen=chosen, status=422)
     return _send(page, request_id, form, chosen, reply)
+
+
+def _keep(request: HttpRequest, detail: queries.Detail, wrong: Mapping[str, list[str]]) -> None:
+    """A form that did not get as far as the decision is a refused attempt, too."""
+    decisions.record_refusal(
+        detail.request.pk,
+        errors.FormIncomplete(),
+        actor=Actor.of(request),
+        verdict=request.POST.get("verdict", ""),
+        run_id=detail.run.pk,
+        more={"wrong": wrong, "choice": request.POST.get("choice", "")},
+    )
 
 
 def _send(

@@ -40,7 +40,7 @@ class Actor(Protocol):
 
     @property
     def entry(self) -> str:
-        """page, command, api or worker."""
+        """page, bulk, command, api or worker."""
 
 
 def record(  # noqa: PLR0913  # an entry has that many sides

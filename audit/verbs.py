@@ -97,6 +97,9 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "Voted", "One person of several gave a verdict.", "human", "person"
         ),
         "decision.made": _verb("Decided", "The question was answered.", "ok", "check"),
+        "decision.many": _verb(
+            "Decided many", "Several questions were answered with one form.", "ok", "check"
+        ),
         "decision.refused": _verb(
             "Decision refused", "A verdict was not accepted.", "bad", "slash"
         ),

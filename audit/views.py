@@ -40,6 +40,7 @@ GIST = ("title", "agent", "scope", "name", "tool", "verdict", "what")
 """Facts that say in a word what an entry is about."""
 THROUGH = {
     "page": "on a page",
+    "bulk": "on a page, as one of many",
     "api": "through the API",
     "command": "on the command line",
     "worker": "by itself",

@@ -7,36 +7,20 @@ as a mark with its number: `\\u{202E}`. Nothing is removed, so what is seen is w
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from audit import hidden
-
-LONG_BLANK = 8
-"""Blanks in a row that no prose needs."""
-LONG_GAP = 4
-"""Line ends in a row that no prose needs."""
-STACKED = 4
-"""Marks on one letter that no script needs."""
-
-_LINE_ENDS = re.compile(r"\r\n?")
-_BLANKS = r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
-_ODD = re.compile(
-    rf"[{hidden.CHARACTERS}]"
-    rf"|{_BLANKS}{{{LONG_BLANK},}}|\n(?:{_BLANKS}*\n){{{LONG_GAP - 1},}}"
-    rf"|(?<=[\u0300-\u036f\u0483-\u0489\u20d0-\u20ff]{{{STACKED}}})[\u0300-\u036f\u20d0-\u20ff]+"
-)
+from runs.deceiving import LINE_ENDS, LONG_BLANK, LONG_GAP, ODD
 
 
 def visible(text: str) -> SafeString:
     """Escape `text` for HTML and show every hidden or deceiving character in a <mark>."""
-    text = _LINE_ENDS.sub("\n", text)
+    text = LINE_ENDS.sub("\n", text)
     parts: list[str] = []
     end = 0
-    for match in _ODD.finditer(text):
+    for match in ODD.finditer(text):
         parts += (escape(text[end : match.start()]), _mark(match[0]))
         end = match.end()
     shown = "".join((*parts, escape(text[end:])))
@@ -46,8 +30,8 @@ def visible(text: str) -> SafeString:
 
 def plain(text: str) -> str:
     """`text` for a mail without HTML: hidden characters as `\\u{202E}`, line ends as blanks."""
-    line = " ".join(_LINE_ENDS.sub("\n", text).split("\n"))
-    return _ODD.sub(lambda match: _plain_mark(match[0]), line)
+    line = " ".join(LINE_ENDS.sub("\n", text).split("\n"))
+    return ODD.sub(lambda match: _plain_mark(match[0]), line)
 
 
 def _plain_mark(odd: str) -> str:

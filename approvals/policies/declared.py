@@ -111,6 +111,8 @@ def _across(policy: Policy) -> list[Fault]:
         found.append(
             ("reauthenticate_within", "passkey needs reauthenticate_within: how old may it be?")
         )
+    if policy.bulk and policy.risk != Risk.LOW:
+        found.append(("bulk", "bulk needs risk low: what may do harm is approved one by one."))
     waits = [step.after for step in policy.escalation]
     if waits != sorted(set(waits)):
         found.append(("escalation", "escalation: each step must come later than the one before."))
@@ -227,6 +229,7 @@ RULES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     ),
     "quorum": (_whole, "a whole number from 1"),
     "risk": _one_of(Risk.values),
+    "bulk": (_yes_or_no, "True or False"),
     "deadline": (_length, "a timedelta from one second to ten years"),
     "on_deadline": _one_of(OnDeadline.values),
     "reminders": (_list_of(_length), "a list of timedeltas from one second to ten years"),

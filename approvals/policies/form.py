@@ -83,6 +83,11 @@ class PolicyForm(forms.Form):
         required=False,
     )
     risk = forms.ChoiceField(label="Risk", choices=Risk.choices)
+    bulk = _yes(
+        "Many may be approved at once",
+        "Only identical questions of low risk, each with its own decision. Rejecting many at once"
+        " is always possible.",
+    )
     reauthenticate_within = _line(
         "Proof of identity not older than",
         "Such as 10m. Empty: being signed in is enough.",

@@ -74,6 +74,8 @@ class Policy:
     quorum: int = 1
     """How many different people must approve. One rejection is always enough."""
     risk: str = Risk.NORMAL
+    bulk: bool = False
+    """Many identical questions may be approved at once; only where the risk is low."""
     deadline: timedelta = timedelta(hours=24)
     """Of working time where `hours` are given."""
     deadline_at: At | None = None
@@ -212,6 +214,8 @@ class Gate:
     """Of `Excluded`: empty where one pair of eyes is enough."""
     quorum: int
     risk: str = Risk.NORMAL
+    bulk: bool = False
+    """All of them let many identical questions be approved at once."""
     comment_required_to_reject: bool = True
     comment_required_to_approve: bool = False
     reject_reasons: tuple[str, ...] = ()
@@ -276,6 +280,7 @@ def together(*rules: Policy, joined: Iterable[str] = ()) -> Gate:
         excluded=frozenset().union(*(each.excluded for each in rules if each.four_eyes)),
         quorum=max(each.quorum for each in rules),
         risk=max((each.risk for each in rules), key=Risk.values.index),
+        bulk=all(each.bulk and each.risk == Risk.LOW for each in rules),
         comment_required_to_reject=any(each.comment_required_to_reject for each in rules),
         comment_required_to_approve=any(each.comment_required_to_approve for each in rules),
         reject_reasons=_common(reasons),

@@ -24,7 +24,7 @@ from approvals.policy_pages import access, rules
 FIELDSETS = (
     ("What it is about", ("name", "place", "agent", "node", "tool", "when")),
     ("Who decides", ("group", "groups", "people", "quorum", "four_eyes", "excluded")),
-    ("How sure it must be", ("risk", "reauthenticate_within", "passkey")),
+    ("How sure it must be", ("risk", "bulk", "reauthenticate_within", "passkey")),
     (
         "What must be said",
         ("comment_required_to_reject", "comment_required_to_approve", "reject_reasons"),

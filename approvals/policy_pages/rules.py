@@ -57,6 +57,8 @@ def _besides(one: Policy) -> list[tuple[str, str]]:
     said: list[tuple[str, str]] = []
     if one.risk != Risk.NORMAL:
         said.append(("Risk", Risk(one.risk).label))
+    if one.bulk:
+        said.append(("Many at once", "identical questions may be approved together"))
     if one.reauthenticate_within:
         what = "Passkey" if one.passkey else "Proof of identity"
         said.append((what, f"not older than {lengths.written(one.reauthenticate_within)}"))

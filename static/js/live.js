@@ -75,10 +75,10 @@ document.addEventListener("click", ({ target }) => {
   if (button) pause(button.getAttribute("aria-pressed") !== "true");
 });
 
-// A poll must not close or open what the reader opened or closed.
+// A poll must not close or open what the reader opened or closed, nor untick what they ticked.
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
   !(name === "open" && node.localName === "details") && !(name === "hidden" && node.matches(".copy, [data-pause]")) &&
-  !(name === "aria-pressed" && node.matches("[data-pause]"));
+  !(name === "checked" && node.matches("[data-live] input")) && !(name === "aria-pressed" && node.matches("[data-pause]"));
 
 watchAll();
 pause(sessionStorage.getItem(PAUSED) === "true");

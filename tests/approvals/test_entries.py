@@ -28,11 +28,13 @@ from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
 from approvals import clock, decisions, errors
+from approvals.bulk import kinds
 from approvals.models import Decision, Delegation, Request, Vote
 from audit.models import Entry
 from runs.models import Intervention, Run
 from tests.approvals.conftest import approve, due_in, now
 from tests.support.people import person
+from tests.support.web import link
 
 APPROVED, REJECTED = "approved", "rejected"
 
@@ -47,6 +49,15 @@ class Form:
     digest: str = ""
     token: str = ""
     more: dict[str, str] = field(default_factory=dict)
+    deputy: bool = False
+    """Somebody who stands in for `by` sends it."""
+
+    @property
+    def sender(self) -> User | None:
+        if self.by is None or not self.deputy:
+            return self.by
+        found = User.objects.filter(email="sam@example.com").first()
+        return found or person("Sam", "approver")
 
     @property
     def fields(self) -> dict[str, str]:
@@ -81,8 +92,42 @@ def call(form: Form) -> bool:
     return True
 
 
+def bulk(form: Form) -> bool:
+    """One box of the page on which many are decided."""
+    paths = {APPROVED: "approvals:bulk_approve", REJECTED: "approvals:bulk_reject"}
+    path = reverse(paths[form.verdict])
+    sent = {
+        "item": [f"{form.request.pk}.{form.digest}.{form.token}"],
+        "kind": kinds.of(form.request, form.request.tool).token,
+        "batch": "b",
+        "comment": "because",
+    }
+    response = _signed_in(form.sender).post(path, sent | form.more)
+    counted = ("tone-ok", "tone-neutral", "tone-human")
+    told = link(response, r'<td><span class="badge ([\w-]+)"')
+    return response.status_code == 200 and told in counted
+
+
+def stand_in(form: Form) -> bool:
+    """The page, in the name of somebody absent."""
+    return page(replace(form, deputy=True, by=_lent(form)))
+
+
+def stand_in_of_many(form: Form) -> bool:
+    return bulk(replace(form, deputy=True, by=_lent(form)))
+
+
+def _lent(form: Form) -> User | None:
+    """Who is absent, with Sam in their place."""
+    if form.by is not None:
+        sam = replace(form, deputy=True).sender
+        assert sam is not None
+        stands_in(form.by, sam, until=timedelta(days=1))
+    return form.by
+
+
 def _post(form: Form, headers: dict[str, str] | None = None) -> bool:
-    client = _signed_in(form.by)
+    client = _signed_in(form.sender)
     response = client.post(address(form.request), form.fields, headers=headers)
     taken: bool = response.status_code == 302 and response["Location"] == address(form.request)
     return taken
@@ -99,8 +144,15 @@ def address(request: Request) -> str:
     return reverse("approvals:review", args=[request.pk])
 
 
-ENTRIES: dict[str, Callable[[Form], bool]] = {"page": page, "fragment": fragment, "call": call}
-DECIDING = {"approvals/views.py", "signalbox/drills/clerk.py"}
+ENTRIES: dict[str, Callable[[Form], bool]] = {
+    "page": page,
+    "fragment": fragment,
+    "call": call,
+    "bulk": bulk,
+    "stand-in": stand_in,
+    "stand-in of many": stand_in_of_many,
+}
+DECIDING = {"approvals/views.py", "approvals/bulk/acts.py", "signalbox/drills/clerk.py"}
 """The files that call `decisions.decide`. The drills do not run where there are people."""
 
 
@@ -276,14 +328,8 @@ def verdict_of_the_clock(scene: Scene) -> Form:
     return replace(scene.form, verdict="expired")
 
 
-INCOMPLETE = [
-    no_digest,
-    no_token,
-    token_too_long,
-    no_verdict,
-    unknown_verdict,
-    verdict_of_the_clock,
-]
+VERDICTS = [no_verdict, unknown_verdict, verdict_of_the_clock]
+INCOMPLETE = [no_digest, no_token, token_too_long, *VERDICTS]
 """No page sends these. A form of the web comes back with a word at the field."""
 REFUSALS = [
     anonymous,
@@ -315,6 +361,7 @@ REFUSALS = [
 
 @pytest.fixture
 def scene(ada, ben, asked, rule) -> Scene:
+    rule(risk="low", bulk=True)  # or many at once would be refused for that alone
     other = asked()
     request = asked()
     assert other.run_id != request.run_id
@@ -332,12 +379,23 @@ def stored(request: Request) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
-@pytest.mark.parametrize("reason", REFUSALS, ids=lambda reason: reason.__name__)
+CASES = [
+    pytest.param(entry, reason, id=f"{entry}-{reason.__name__}")
+    for entry in ENTRIES
+    for reason in REFUSALS
+    if not (reason in VERDICTS and ("bulk" in entry or "many" in entry))
+    and not (reason is token_of_another_request and "stand-in" in entry)
+]
+"""The address says what the verdict of many is; no form of theirs does. And a token is one
+person's: that Ben has used one says nothing about Sam."""
+
+
+@pytest.mark.parametrize(("entry", "reason"), CASES)
 def test_no_way_in_takes_a_verdict_that_must_be_refused(scene, entry, reason):
     form = reason(scene)
     before = stored(scene.request)
     assert ENTRIES[entry](form) is False
+    sender = replace(form, deputy="stand-in" in entry).sender
     after = stored(scene.request)
     if reason is deadline_passed:
         assert after[0] == "expired"  # which is what a late verdict finds out
@@ -345,11 +403,12 @@ def test_no_way_in_takes_a_verdict_that_must_be_refused(scene, entry, reason):
     else:
         assert after == before
     refused = Entry.objects.filter(verb="decision.refused", target_id=str(scene.request.pk))
-    if entry != "call" and reason in (anonymous, left, *INCOMPLETE):
-        assert not refused.exists()  # nobody is known, or nothing was understood
+    if entry != "call" and (sender is None or not now(sender).is_active):
+        assert not refused.exists()  # nobody is known
         return
     (told,) = refused
-    assert (told.allowed, told.actor_id) == (False, str(form.by.pk) if form.by else "")
+    assert (told.allowed, told.actor_id) == (False, str(sender.pk) if sender else "")
+    assert told.entry == ("bulk" if "bulk" in entry or "many" in entry else "page")
 
 
 # --- what only the web can be sent ----------------------------------------------------------------
