@@ -137,6 +137,10 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "effect.reversed": _verb(
             "Taken back", "The provider has undone what had happened.", "bad", "triangle"
         ),
+        "effect.look_asked": _verb(
+            "Look asked for", "A person had the provider asked at once.", "human", "search"
+        ),
+        "effect.look_refused": _verb("Look refused", "The provider was not asked.", "bad", "slash"),
         "hook.refused": _verb(
             "Webhook refused",
             "Somebody called in a provider's name and did not prove it.",

@@ -117,6 +117,10 @@ class NotInDoubt(LedgerError):
     """The effect is not in doubt, so there is nothing to settle. Reload the page."""
 
 
+class CannotBeAsked(LedgerError):
+    """The provider of this effect cannot be asked. Find out by hand, then settle the effect."""
+
+
 class ReasonMissing(LedgerError):
     """A reason is required; it is kept in the audit log. Write one and try again."""
 

@@ -70,20 +70,25 @@ def of(detail: Detail) -> Suspect | None:
     if not detail.calls:
         return None
     call = detail.calls[-1]
-    name, _, _ = call.holder.rpartition(":")
-    worker = Worker.objects.filter(name=name).first()
+    worker = Worker.objects.filter(name=worker_of(call)).first()
     lease = Lease.objects.annotate(now=ClockTimestamp()).get(pk=detail.effect.run_id)
     return Suspect(
         call=call,
-        state=_state(detail, worker, lease.now),
+        state=judge(call, lease, worker, lease.now),
         seen_at=worker.seen_at if worker else None,
         fence_now=lease.fence,
         overdue=lease.now > call.timeout_at,
     )
 
 
-def _state(detail: Detail, worker: Worker | None, now: datetime) -> State:
-    if detail.holder_lives:
+def worker_of(call: EffectAttempt) -> str:
+    """The name of the worker whose process made the call."""
+    return call.holder.rpartition(":")[0]
+
+
+def judge(call: EffectAttempt, lease: Lease, worker: Worker | None, now: datetime) -> State:
+    """What is known of that worker, given the run's lease and the worker's row, if there is one."""
+    if lease.fence == call.fence and lease.expires_at is not None and lease.expires_at > now:
         return HOLDS
     if worker is None:
         return ENDED

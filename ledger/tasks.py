@@ -5,8 +5,14 @@ from __future__ import annotations
 from celery import shared_task
 
 from ledger.outbox import dispatcher
+from ledger.reconcile import asking
 
 
 @shared_task(name="ledger.tasks.dispatch")
 def dispatch() -> None:
     dispatcher.dispatch()
+
+
+@shared_task(name="ledger.tasks.look")
+def look() -> None:
+    asking.work()

@@ -7,11 +7,14 @@ from django.urls import path
 from ledger import by_hand, views
 from ledger.confirmation import pages as hook_pages
 from ledger.outbox import pages as outbox
+from ledger.reconcile import pages as reconcile_pages
 
 app_name = "ledger"
 urlpatterns = [
     path("hooks/<slug:provider>/", hook_pages.receive, name="hook"),
     path("ledger/", views.index, name="list"),
+    path("ledger/reconcile/", reconcile_pages.index, name="reconcile"),
+    path("ledger/<uuid:uid>/look/", reconcile_pages.look, name="look"),
     path("ledger/stops/", by_hand.emergency_stops, name="stops"),
     path("ledger/stops/<int:stop_id>/lift/", by_hand.lift, name="lift"),
     path("ledger/outbox/", outbox.index, name="outbox"),

@@ -303,6 +303,7 @@ RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 RUNS_SWEEP_RULES = [
     "ledger.sweep.sweep",
     "ledger.confirmation.inbox.sweep",
+    "ledger.reconcile.asking.sweep",
     "ledger.stops.wake_late",
     "approvals.sweep.sweep",
     "approvals.notices.planning.forget",
