@@ -79,8 +79,8 @@ def decide(  # noqa: PLR0913 (what a form sends)
     `reason` is one of the policy's named reasons to reject.
 
     Raises NoSuchRequest, NotEligible, ReauthenticationNeeded, PasskeyNeeded, AlreadyDecided,
-    PayloadChanged, OneByOne, Withdrawn, CancelAsked, DeadlinePassed, BadValue, ReasonMissing,
-    TokenReused, Busy.
+    PayloadChanged, OneByOne, Withdrawn, CancelAsked, DeadlinePassed, BadValue, NobodyElse,
+    ReasonMissing, TokenReused, Busy.
     """
     ballot = Ballot(
         actor=actor,
@@ -202,9 +202,11 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
         raise errors.PayloadChanged(request.pk)
     _require_a_look(request, gate, person, ballot)
     given = _given(request, gate, ballot)
+    also: tuple[Subject, ...] = ()
     if given.edited:
         # With other arguments other policies may hold: more people, other people, or no changes.
-        gate = gates.of(request, book, also=_subjects(request, given))
+        also = _subjects(request, given)
+        gate = gates.of(request, book, also=also)
         standing = eligibility.standing(person, gate, involved, ballot.verdict)
         if isinstance(standing, NotEligible):
             raise standing
@@ -218,8 +220,13 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
         ballot=ballot,
         given=given,
         at=at,
+        widest=gates.of(request, book, also=also, joining=_joining(request)),
     )
     return count.add()
+
+
+def _joining(request: Request) -> list[str]:
+    return [step.group for step in gates.steps(request)]
 
 
 def _subjects(request: Request, given: Given) -> tuple[Subject, ...]:

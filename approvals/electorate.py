@@ -14,6 +14,7 @@ from approvals import eligibility, gates, policy
 from approvals.eligibility import PERMISSION, Absent, Involved, Person, Standing
 from approvals.errors import NotEligible
 from approvals.models import Request, Vote
+from approvals.policies.plan import Nudge
 from approvals.policy import Book, Excluded, Gate
 from approvals.status import Verdict
 
@@ -45,6 +46,8 @@ class Electorate:
     """Ids of the people who approved, by request."""
     proposed: Mapping[UUID, frozenset[int]]
     """Of those, who had themselves changed what they approved."""
+    strict: Mapping[UUID, Gate]
+    """What approvals of both the question and the open proposals must satisfy, by request."""
 
     @classmethod
     def of(cls, requests: Iterable[Request]) -> Electorate:
@@ -52,20 +55,30 @@ class Electorate:
         found = list(requests)
         approved: dict[UUID, set[int]] = {request.pk: set() for request in found}
         proposed: dict[UUID, set[int]] = {request.pk: set() for request in found}
-        votes = Vote.objects.filter(request__in=list(approved), verdict=Verdict.APPROVED)
-        for request_id, user_id, editor in votes.values_list("request_id", "user_id", "edited_by"):
-            approved[request_id].add(user_id)
-            if user_id == editor:
-                proposed[request_id].add(user_id)
+        proposals: dict[UUID, list[Vote]] = {}
+        for vote in Vote.objects.filter(request__in=list(approved), verdict=Verdict.APPROVED):
+            approved[vote.request_id].add(vote.user_id)
+            if vote.user_id == vote.edited_by_id:
+                proposed[vote.request_id].add(vote.user_id)
+                proposals.setdefault(vote.request_id, []).append(vote)
         return cls(
             people=deciders() if found else (),
             involved=eligibility.involved_in(request.run for request in found),
             approved={request_id: frozenset(ids) for request_id, ids in approved.items()},
             proposed={request_id: frozenset(ids) for request_id, ids in proposed.items()},
+            strict={
+                request.pk: _strict(request, proposals[request.pk])
+                for request in found
+                if request.pk in proposals
+            },
         )
 
     def tally(self, request: Request, gate: Gate) -> Tally:
-        """How `request` stands, one of those that this electorate was made for."""
+        """How `request` stands, one of those that this electorate was made for.
+
+        While somebody's changes wait for others, what they would have to satisfy counts as well.
+        """
+        gate = self.strict.get(request.pk, gate)
         may = self._may(request, gate)
         agent = self.involved[request.run_id].agent
         approved = [may[each] for each in sorted(self._heard(request, gate)) if each in may]
@@ -76,6 +89,22 @@ class Electorate:
             able=len(_voices(others, voices, agent)),
             missing=max(0, gate.quorum - len(voices)),
         )
+
+    def relief(self, request: Request, book: Book | None = None) -> Nudge | None:
+        """The first escalation after which enough people may approve; None if there is none."""
+        joining: list[str] = []
+        for step in gates.steps(request):
+            joining.append(step.group)
+            if self.tally(request, gates.of(request, book, joining=joining)).possible:
+                return step
+        return None
+
+    def others(self, request: Request, gate: Gate, heard: list[Standing]) -> int:
+        """How many more people may approve besides those `heard` and all who have voted."""
+        agent = self.involved[request.run_id].agent
+        gone = self.approved[request.pk] | {each.person.user_id for each in heard}
+        left = [each for user_id, each in self._may(request, gate).items() if user_id not in gone]
+        return len(_voices(left, heard, agent))
 
     def called(self, request: Request, gate: Gate) -> frozenset[int]:
         """Ids of the people whose approval `request` still waits for: whom it makes sense to call.
@@ -104,6 +133,11 @@ class Electorate:
         return {
             user_id: each for user_id, each in found.items() if not isinstance(each, NotEligible)
         }
+
+
+def _strict(request: Request, proposals: list[Vote]) -> Gate:
+    also = tuple(subject for vote in proposals for subject in gates.edited(request, vote))
+    return gates.of(request, also=also)
 
 
 def _voices(people: Iterable[Standing], heard: list[Standing], agent: str) -> list[Standing]:

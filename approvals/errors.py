@@ -113,6 +113,18 @@ class NotAnswerable(BadValue):
     """A question of this kind cannot be answered with a plain approve or reject."""
 
 
+class NobodyElse(BadValue):
+    """Nobody else could approve what you have changed. Change it in another way, or reject."""
+
+    def __init__(self, *, needs: str, missing: int, able: int) -> None:
+        people = "nobody else may" if not able else f"only {able} may"
+        super().__init__(
+            f"Nothing was stored: with these values it needs {needs}. {missing} more would have to"
+            f" approve, and {people}. Change it in another way, reject, or ask an administrator to"
+            " add people."
+        )
+
+
 class ReasonMissing(ApprovalsError):
     """A rejection needs a comment: it tells the agent and the log why. Write one and try again."""
 

@@ -6,11 +6,13 @@ Conditions read the question as it is kept, so that the same is found whenever i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from approvals import policy, shapes
-from approvals.models import Request
-from approvals.policies import wording
+from approvals import policy, replies, shapes
+from approvals.models import Request, Vote
+from approvals.policies import plan, wording
+from approvals.policies.plan import Nudge
 from approvals.policies.subjects import MISSING
 from approvals.policy import Book, Gate, Policy, Subject
 from approvals.shapes import Call
@@ -65,11 +67,39 @@ def then(request: Request) -> tuple[Policy, ...]:
     return tuple(map(Policy.read, (request.policy, *request.policy.get(ALSO, ()))))
 
 
-def of(request: Request, book: Book | None = None, *, also: tuple[Subject, ...] = ()) -> Gate:
+def of(
+    request: Request,
+    book: Book | None = None,
+    *,
+    also: tuple[Subject, ...] = (),
+    joining: Iterable[str] = (),
+) -> Gate:
     """What a verdict on this request, which has its run, must satisfy now.
 
     `book`: the policies in force, where many requests are looked at. `also`: actions that would be
-    approved besides, such as the one with the edited arguments.
+    approved besides, such as the one with the edited arguments. `joining`: as if these groups had
+    been asked besides.
     """
     now = (book or policy.in_force()).find(*asked_by(request), *also)
-    return policy.together(*then(request), *now, joined=request.joined)
+    return policy.together(*then(request), *now, joined=(*request.joined, *joining))
+
+
+def steps(request: Request) -> tuple[Nudge, ...]:
+    """The escalations that are still to come, as the policy of then plans them."""
+    since = request.asked_at or request.created_at
+    planned = plan.plan(Policy.read(request.policy), since, request.deadline)
+    return tuple(
+        each
+        for each in planned
+        if each.kind == plan.Kind.ESCALATION and each.group not in request.joined
+    )
+
+
+def edited(request: Request, vote: Vote) -> tuple[Subject, ...]:
+    """The actions that a vote approves, with the arguments as it has changed them."""
+    asked = replies.asked(request, policy.together(*then(request)))
+    found = shapes.actions(asked)
+    picks = shapes.picks_of(request.shape, found, vote.verdict, value=vote.value, args=vote.args)
+    args = [picks[each.token].args if each.token in picks else None for each in found]
+    payload = shapes.with_args(request.shape, request.payload, args)
+    return subjects(request.run.agent, request.node, request.shape, payload)

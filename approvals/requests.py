@@ -10,9 +10,10 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts.actors import Actor, ClockTimestamp
-from approvals import gates, notices, rounds
+from approvals import clock, gates, notices, rounds
 from approvals.electorate import Electorate, Tally
 from approvals.models import Decision, Firing, Request
+from approvals.policies.plan import Nudge
 from approvals.policy import Book
 from approvals.status import Delivery, Status
 from audit import canonical, trail
@@ -129,24 +130,40 @@ def give_up(decision: Decision, reason: str) -> None:
         notices.notify(notices.Event.NOT_DELIVERED, decision.request)
 
 
-def check_possible(request: Request, book: Book) -> None:
-    """If too few people exist who may approve, say so, once per request. With its run locked."""
-    tell_if_impossible(request, Electorate.of([request]).tally(request, gates.of(request, book)))
+def check_possible(request: Request, book: Book) -> bool:
+    """Note whether enough people exist who may approve; whether that is news. With its run locked.
+
+    Each time it turns out that too few do, those who can add people are told.
+    """
+    electorate = Electorate.of([request])
+    tally = electorate.tally(request, gates.of(request, book))
+    if tally.possible is (request.nobody_since is None):
+        return False
+    request.nobody_since = None if tally.possible else clock.now()
+    Request.objects.filter(pk=request.pk).update(nobody_since=request.nobody_since)
+    if not tally.possible:
+        _tell_nobody(request, tally, electorate.relief(request, book))
+    return True
 
 
-def tell_if_impossible(request: Request, tally: Tally) -> None:
-    if tally.possible:
-        return
-    _, new = Firing.objects.get_or_create(request=request, kind=Firing.Kind.NOBODY, number=1)
-    if new:
-        record(
-            "request.nobody_can_decide",
-            request,
-            actor=DRIVER,
-            reason=f"{tally.missing} more must approve, {tally.able} may",
-            data={"missing": tally.missing, "able": tally.able},
-        )
-        notices.notify(notices.Event.NOBODY_CAN_DECIDE, request)
+def _tell_nobody(request: Request, tally: Tally, relief: Nudge | None) -> None:
+    told = request.firings.filter(kind=Firing.Kind.NOBODY).count()
+    Firing.objects.create(request=request, kind=Firing.Kind.NOBODY, number=told + 1)
+    later = f"; {relief.group} joins later" if relief else ""
+    record(
+        "request.nobody_can_decide",
+        request,
+        actor=DRIVER,
+        reason=f"{tally.missing} more must approve, {tally.able} may{later}",
+        data={
+            "missing": tally.missing,
+            "able": tally.able,
+            "joins": relief.group if relief else "",
+            "joins_at": relief.at if relief else None,
+        },
+    )
+    key = str(told + 1) if told else ""
+    notices.notify(notices.Event.NOBODY_CAN_DECIDE, request, key=key)
 
 
 def record(

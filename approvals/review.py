@@ -22,6 +22,7 @@ from approvals.amounts import MINOR, Amount
 from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally
 from approvals.models import Request, Vote
+from approvals.policies.plan import Nudge
 from approvals.status import DELIVERIES, Delivery, Status, Verdict
 from ledger import status as effects
 from ledger.models import Effect
@@ -77,6 +78,8 @@ class Review:
     urgent: bool
     tally: Tally | None
     """None once it is closed."""
+    relief: Nudge | None
+    """Where nobody can approve it now: who joins when, so that somebody can."""
     amount: Amount | None
     other_amounts: tuple[str, ...]
     """Amounts that the agent's words name and the arguments do not."""
@@ -144,7 +147,9 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
     lookers = claims.on([request.pk])[request.pk]
     unmasked = reveal or sees_all(detail, user)
     now = clock.now()
-    tally = Electorate.of([request]).tally(request, detail.gate) if is_open else None
+    electorate = Electorate.of([request] if is_open else [])
+    tally = electorate.tally(request, detail.gate) if is_open else None
+    stuck = tally is not None and not tally.possible
     amount = amounts.of(question.args)
     shown = Shown.of(question.args if question.tool else detail.payload, unmasked=unmasked)
     waiting = [row.request for row in queries.needs(user)]
@@ -156,6 +161,7 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
         state=inbox.state_of(detail.state, request, tally, now),
         urgent=urgency.is_near(request, now),
         tally=tally,
+        relief=electorate.relief(request) if stuck else None,
         amount=amount,
         other_amounts=amounts.others(amount, question),
         facts=tuple(_facts(shown.value, amount)) if question.tool else (),

@@ -19,7 +19,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from accounts.actors import ClockTimestamp
 from approvals import clock, deadlines, gates, nudges, policy, requests, waking
 from approvals.electorate import Electorate
-from approvals.models import Decision, Firing, Request
+from approvals.models import Decision, Request
 from approvals.rounds import UNDER_WAY
 from approvals.status import Status
 from runs import status
@@ -105,14 +105,13 @@ def nudge(request_id: UUID) -> bool:
 
 
 def undecidable() -> list[UUID]:
-    """Open requests not looked at lately that too few people may decide and nobody was told of."""
+    """Open requests not looked at lately that too few people may decide now, or may again."""
     unseen = (
         Request.objects.filter(
             Q(checked_at__isnull=True) | Q(checked_at__lt=ClockTimestamp() - CHECK),
             status=Status.PENDING,
             run__status__in=status.LIVE,
         )
-        .exclude(firings__kind=Firing.Kind.NOBODY)
         .select_related("run")
         .order_by(F("checked_at").asc(nulls_first=True), "pk")[:MOST]
     )
@@ -121,17 +120,20 @@ def undecidable() -> list[UUID]:
         return []
     Request.objects.filter(pk__in=[each.pk for each in found]).update(checked_at=ClockTimestamp())
     book, electorate = policy.in_force(), Electorate.of(found)
-    return [each.pk for each in found if not electorate.tally(each, gates.of(each, book)).possible]
+    return [
+        each.pk
+        for each in found
+        if electorate.tally(each, gates.of(each, book)).possible is (each.nobody_since is not None)
+    ]
 
 
 def alert(request_id: UUID) -> bool:
-    """Tell that nobody can decide a request, if it is still so."""
+    """Tell that nobody can decide a request, or note that somebody can again, if it is so still."""
     with transaction.atomic():
         found = _lock_open(request_id)
         if found is None:
             return False
-        requests.check_possible(found[1], policy.in_force())
-        return found[1].firings.filter(kind=Firing.Kind.NOBODY).exists()
+        return requests.check_possible(found[1], policy.in_force())
 
 
 def _lock_open(request_id: UUID) -> tuple[Run, Request] | None:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from accounts.actors import Actor
 from approvals import eligibility, errors, notices, requests, shapes, waking
+from approvals.electorate import Electorate
 from approvals.eligibility import Involved, Standing
 from approvals.errors import NotEligible
 from approvals.models import Decision, Request, Vote
@@ -89,6 +90,8 @@ class Count:
     """What the ballot means."""
     at: datetime
     """When it was found to be in time."""
+    widest: Gate
+    """`gate`, as if all groups had joined that are still to be asked."""
 
     def add(self) -> Outcome:
         editor = self._editor()
@@ -97,6 +100,8 @@ class Count:
         else:
             agreeing = self._agreeing()
             missing = max(0, self.gate.quorum - len(agreeing) - self._counts(editor))
+            if missing and self.given.edited:
+                self._require_others(missing, agreeing)
         absent = self.standing.absent
         vote = Vote.objects.create(
             request=self.request,
@@ -138,6 +143,13 @@ class Count:
             if eligibility.one_voice(each, self.standing, self.involved.agent):
                 raise eligibility.echo(each.person.label)
         return heard
+
+    def _require_others(self, missing: int, agreeing: list[Standing]) -> None:
+        """Raise NobodyElse if too few people could ever approve the arguments as changed."""
+        electorate = Electorate.of([self.request])
+        able = electorate.others(self.request, self.widest, [*agreeing, self.standing])
+        if able < missing:
+            raise errors.NobodyElse(needs=self.gate.sentence, missing=missing, able=able)
 
     def _same(self, vote: Vote) -> bool:
         """Whether a vote approved exactly what is approved now."""

@@ -64,6 +64,8 @@ class Request(models.Model):
     """When the next reminder or escalation is due."""
     checked_at = models.DateTimeField(null=True)
     """When somebody last looked whether enough people can decide it."""
+    nobody_since = models.DateTimeField(null=True)
+    """Since when too few people may approve it, as far as anybody has looked."""
     status = models.CharField(
         max_length=10, choices=status.Status.choices, default=status.Status.PENDING
     )

@@ -24,7 +24,7 @@ from django.utils import timezone
 from accounts.actors import ClockTimestamp
 from accounts.models import User
 from approvals import clock
-from approvals.electorate import gate_of
+from approvals.electorate import Electorate, gate_of
 from approvals.models import Notice, Request
 from approvals.notices import audience
 from approvals.notices.events import QUESTIONS, Event
@@ -165,7 +165,8 @@ def says(event: Event, request: Request) -> str:
         case Event.ESCALATED:
             return "Was passed on to you, because others did not decide."
         case Event.NOBODY_CAN_DECIDE:
-            return f"Nobody can approve this. It needs {gate_of(request).sentence}."
+            needs = f"It needs {gate_of(request).sentence}."
+            return f"Nobody can approve this. {needs} {_relief(request)}"
         case Event.DECIDED:
             return f"{word}."
         case Event.TOOK_EFFECT:
@@ -173,6 +174,14 @@ def says(event: Event, request: Request) -> str:
         case Event.NOT_DELIVERED:
             why = decision.delivery_detail if decision is not None else ""
             return f"{word}, but the decision did not reach the run{f': {why}' if why else ''}."
+
+
+def _relief(request: Request) -> str:
+    step = Electorate.of([request]).relief(request)
+    if step is None:
+        return "You can put people into groups."
+    when = timezone.localtime(step.at)
+    return f"From {when:%Y-%m-%d %H:%M} {step.group} can, too. You can put people into groups now."
 
 
 def _address(route: str, *args: object) -> str:

@@ -31,7 +31,16 @@ from approvals.shapes.base import (
     fingerprint,
     usable_tool,
 )
-from approvals.shapes.kinds import Call, actions, calls, describe, detect, picks_of, write
+from approvals.shapes.kinds import (
+    Call,
+    actions,
+    calls,
+    describe,
+    detect,
+    picks_of,
+    with_args,
+    write,
+)
 from approvals.shapes.meanings import speaks, why_not
 from approvals.shapes.replies import LONGEST_VALUE, Given, give
 
@@ -65,6 +74,7 @@ __all__ = [
     "speaks",
     "usable_tool",
     "why_not",
+    "with_args",
     "write",
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from approvals.shapes import ours
 from approvals.shapes.base import Asked, Said, Shape
-from approvals.shapes.kinds import KINDS
+from approvals.shapes.kinds import KINDS, with_args
 from approvals.shapes.meanings import mapped
 from approvals.shapes.replies import Given
 from approvals.status import Verdict
@@ -30,4 +30,4 @@ def expired(asked: Asked, *, by: str) -> object:
 def changed(given: Given) -> object:
     """The payload, with the arguments as changed."""
     args = [pick.args for _, pick in given.picks]
-    return KINDS[Shape(given.asked.shape)].changed(given.asked.payload, args)
+    return with_args(given.asked.shape, given.asked.payload, args)

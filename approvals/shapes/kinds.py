@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -85,6 +85,11 @@ def picks_of(
         return KINDS[Shape(shape)].read(found, verdict, value, args)
     except base.BadReply:
         return {}
+
+
+def with_args(shape: str, payload: object, args: Sequence[Mapping[str, object] | None]) -> object:
+    """The payload with these arguments in place of those of its actions; None: unchanged."""
+    return KINDS[Shape(shape)].changed(payload, args)
 
 
 def write(shape: str, found: tuple[Action, ...], picks: Mapping[str, Pick]) -> object:

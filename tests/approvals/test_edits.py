@@ -94,7 +94,7 @@ def test_a_quorum_counts_people_besides_the_editor(asked, ben, eve, cara, rule):
 
 
 @pytest.mark.usefixtures("editable")
-def test_two_proposals_do_not_approve_each_other(asked, ben, eve):
+def test_two_proposals_do_not_approve_each_other(asked, ben, eve, cara):
     request = asked()
     approve(request, ben, args=LESS)
     assert not approve(request, eve, args=REFUND | {"cents": 4_000}).decided
@@ -127,6 +127,47 @@ def test_the_permit_is_for_what_was_approved_and_for_nothing_else(asked, ben, ev
     find = Permits().find
     assert find(request.run_id, request.tool, canonical.digest(REFUND)) is None
     assert find(request.run_id, request.tool, canonical.digest(LESS)) == Decision.objects.get().pk
+
+
+@pytest.mark.usefixtures("editable")
+def test_a_change_that_nobody_else_could_approve_is_not_stored(asked, ben):
+    request = asked()  # Ada started the run, so that nobody is left besides Ben
+    with pytest.raises(errors.NobodyElse, match="nobody else may"):
+        approve(request, ben, args=LESS)
+    assert not Vote.objects.exists()
+    assert approve(request, ben).decided
+
+
+@pytest.mark.usefixtures("editable")
+def test_a_change_may_wait_for_who_joins_later(asked, ben, rule):
+    rule(escalation=["10m leads"])
+    person("Lou", "leads", "approver")
+    assert not approve(asked(), ben, args=LESS).decided
+
+
+@pytest.fixture
+def large(settings) -> None:
+    """Large refunds are for two people."""
+    settings.APPROVALS_POLICIES = [
+        settings.APPROVALS_DEFAULT
+        | {"name": "large", "when": ["args.cents > 50000"], "quorum": 2, "editable": ["cents"]}
+    ]
+
+
+@pytest.mark.usefixtures("editable", "large")
+def test_a_change_is_measured_by_the_policy_of_what_it_changes_to(asked, ben, eve):
+    with pytest.raises(errors.NobodyElse, match="2 more would have to approve, and only 1 may"):
+        approve(asked(), ben, args=MORE)
+
+
+@pytest.mark.usefixtures("editable", "large")
+def test_while_a_change_waits_what_it_needs_counts(asked, ben, eve, cara):
+    request = asked()
+    assert approve(request, ben, args=MORE).missing == 2
+    tally = Electorate.of([request]).tally(request, gate_of(request))
+    assert (tally.approvals, tally.able, tally.missing) == (0, 2, 2)
+    cara.groups.clear()
+    assert not Electorate.of([request]).tally(request, gate_of(request)).possible
 
 
 def test_where_the_policy_names_no_argument_none_changes(asked, ben):
@@ -162,6 +203,8 @@ def test_a_larger_amount_meets_the_policy_for_larger_amounts(asked, ben, eve):
     assert request.group == "finance"
     refused(errors.NotEligible, request, by=ben, args=MORE)
     anna, chief = person("Anna", "finance", "chiefs", "approver"), person("Zoe", "chiefs")
+    for name in ("Tom", "Uma"):
+        person(name, "finance", "chiefs", "approver")
     assert approve(request, anna, args=MORE).missing == 2
     refused(errors.NotEligible, request, by=eve, args=MORE)
     refused(errors.NotEligible, request, by=chief, args=MORE)  # not of finance, which was asked

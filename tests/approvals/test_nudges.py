@@ -10,6 +10,7 @@ from django.db import transaction
 
 from approvals import clock, errors, gates, notices, nudges, queries, sweep
 from approvals.decisions import Outcome
+from approvals.electorate import Electorate
 from approvals.models import Firing, Request
 from approvals.policies import plan
 from approvals.policies.plan import Kind
@@ -296,3 +297,43 @@ def test_catching_up_twice_does_nothing_the_second_time(asked, rule):
         assert nudges.catch_up(request, at) == 1
         assert nudges.catch_up(request, at) == 0
     assert gates.of(request).asked == "finance or leads"
+
+
+def look_again() -> int:
+    Request.objects.update(checked_at=clock.now() - sweep.CHECK)
+    return sweep.sweep()
+
+
+@pytest.mark.django_db
+def test_it_is_told_again_whenever_it_is_so_again(asked, ben, told):
+    request, finance = asked(), list(ben.groups.all())
+    for expected in (1, 2, 3):
+        ben.groups.clear()
+        assert look_again() == 1
+        assert look_again() == 0
+        assert len(entries(request, "request.nobody_can_decide")) == expected
+        assert now(request).nobody_since is not None
+        ben.groups.set(finance)
+        assert look_again() == 1
+        assert now(request).nobody_since is None
+    assert [key for event, key in told if event == "nobody_can_decide"] == ["", "2", "3"]
+
+
+@pytest.mark.django_db
+def test_who_joins_later_is_told_with_the_alert(asked, rule, lou):
+    rule(escalation=["10m empty", *CHAIN[1:], "30m leads"])
+    request = asked()
+    (entry,) = entries(request, "request.nobody_can_decide")
+    assert entry.data["joins"] == "leads"
+    relief = Electorate.of([request]).relief(request)
+    assert relief is not None
+    assert relief.at - request.asked_at == timedelta(minutes=30)
+    assert relief.group == "leads"
+
+
+@pytest.mark.django_db
+def test_where_nobody_joins_later_nobody_is_promised(asked, rule):
+    rule(escalation=["10m empty"])
+    request = asked()
+    assert Electorate.of([request]).relief(request) is None
+    assert entries(request, "request.nobody_can_decide")[0].data["joins"] == ""
