@@ -44,6 +44,7 @@ RIGHTS = (
     Right("ledger.view_effect", "see effects", ALL),
     Right("ledger.settle_effect", "settle an effect by hand", (OPERATOR, ADMIN)),
     Right("ledger.undo_effect", "have effects of an ended run undone", (OPERATOR, ADMIN)),
+    Right("ledger.view_toolbox", "see the tools of all agents", (OPERATOR, AUDITOR, ADMIN)),
     Right("ledger.view_message", "see the outbox", (OPERATOR, AUDITOR, ADMIN)),
     Right("ledger.retry_message", "queue a message again", (OPERATOR, ADMIN)),
     Right("approvals.view_request", "see requests for approval", ALL),

@@ -95,6 +95,7 @@ class Effect(models.Model):
             models.Index(fields=("run", "created_at"), name="effects_by_run"),
             models.Index(fields=("-updated_at", "-uid"), name="effects_newest"),
             models.Index(fields=("status", "-updated_at", "-uid"), name="effects_by_status"),
+            models.Index(fields=("tool", "-updated_at"), name="effects_by_tool"),
             models.Index(
                 fields=("run",),
                 name="effects_in_doubt",
@@ -284,7 +285,7 @@ class Toolbox(models.Model):
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        default_permissions = ()
+        default_permissions = ("view",)
 
     def __str__(self) -> str:
         return self.worker

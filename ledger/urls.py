@@ -6,6 +6,7 @@ from django.urls import path
 
 from ledger import by_hand, views
 from ledger.confirmation import pages as hook_pages
+from ledger.inventory import pages as tools
 from ledger.outbox import pages as outbox
 from ledger.reconcile import pages as reconcile_pages
 
@@ -15,6 +16,7 @@ urlpatterns = [
     path("ledger/", views.index, name="list"),
     path("ledger/reconcile/", reconcile_pages.index, name="reconcile"),
     path("ledger/<uuid:uid>/look/", reconcile_pages.look, name="look"),
+    path("ledger/tools/", tools.index, name="tools"),
     path("ledger/stops/", by_hand.emergency_stops, name="stops"),
     path("ledger/stops/<int:stop_id>/lift/", by_hand.lift, name="lift"),
     path("ledger/outbox/", outbox.index, name="outbox"),

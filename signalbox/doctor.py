@@ -17,6 +17,7 @@ from kombu.exceptions import KombuError
 from psycopg import Error as PostgresError
 
 from audit.models import ClockTimestamp
+from ledger.inventory import findings
 from ledger.models import Effect, Message
 from ledger.status import MessageStatus
 from ledger.status import Status as EffectStatus
@@ -56,6 +57,7 @@ def examine() -> Iterator[Finding]:
         ("settings", _settings),
         ("strict resume", _strict_resume),
         ("agents", _agents),
+        ("tools", _tools),
         ("broker", _broker),
     ]
     if first.ok:
@@ -128,6 +130,20 @@ def _agents() -> Finding:
     except errors.RunsError as exc:
         return Finding(part=part, says=str(exc), todo="Correct the graph or RUNS_AGENTS.")
     return Finding(part=part, says=", ".join(names) or "none registered")
+
+
+def _tools() -> Finding:
+    part = "tools"
+    found = findings.survey()
+    silent = findings.undeclared(found)
+    if silent:
+        named = ", ".join(f"{each.name} ({each.place})" for each in silent)
+        return Finding(
+            part=part,
+            says=f"neither @effect nor @reads: {named}",
+            todo="Declare them, or name those that only read in LEDGER_READS.",
+        )
+    return Finding(part=part, says=f"{_counted(len(found), 'tool')}, all declared")
 
 
 def _broker() -> Finding:

@@ -4,6 +4,7 @@
     findings   tools that declare nothing, found in the loaded graphs
     boxes      what each worker says when it starts, and what all that live say together
     usage      what the ledger has of each tool over a time
+    listing    all of it, and what is wrong
     pages      the page
 
 Code of agents is loaded by workers only; the page shows what they have said.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from django.conf import settings
 from langchain_core.tools import BaseTool
@@ -33,15 +33,17 @@ def survey() -> tuple[Known, ...]:
     """
     used: dict[str, list[str]] = defaultdict(list)
     loose: dict[str, Known] = {}
+    known_here = {tool.name: tool for tool in registry.everything()}
     for agent in agents.declarations():
         graph = graphs.load(agent).graph
         for declared in _declared(graph):
             used[declared.name].append(agent)
+            known_here[declared.name] = declared
         for name, tool in bound.tools(graph, leaf=_is_declared).items():
             if (about := _loose(name, tool)) is not None:
                 used[about.name].append(agent)
                 loose.setdefault(about.name, about)
-    return _sorted(loose, used)
+    return _sorted(known_here.values(), loose, used)
 
 
 def undeclared(found: tuple[Known, ...]) -> list[Known]:
@@ -70,10 +72,11 @@ def require(found: tuple[Known, ...]) -> None:
         )
 
 
-def _sorted(loose: dict[str, Known], used: dict[str, list[str]]) -> tuple[Known, ...]:
+def _sorted(
+    tools: Iterable[Tool | Reader], loose: dict[str, Known], used: dict[str, list[str]]
+) -> tuple[Known, ...]:
     found = {
-        tool.name: known.of_tool(tool, agents=tuple(used.get(tool.name, ())))
-        for tool in registry.everything()
+        tool.name: known.of_tool(tool, agents=tuple(used.get(tool.name, ()))) for tool in tools
     }
     for name, about in loose.items():
         # A loose tool may bear the name of a declared one; both are shown.
@@ -86,6 +89,11 @@ def _is_declared(found: object) -> bool:
     return registry.declared(found) is not None
 
 
+def _is_made_of_an_effect(function: object) -> bool:
+    """Whether `ledger.agent_tools.as_tool` has made it."""
+    return getattr(function, "__module__", "") == "ledger.agent_tools"
+
+
 def _declared(start: object) -> Iterator[Tool | Reader]:
     for found in bound.by(start, leaf=_is_declared):
         tool = registry.declared(found)
@@ -96,7 +104,7 @@ def _declared(start: object) -> Iterator[Tool | Reader]:
 def _loose(name: str, tool: BaseTool) -> Known | None:
     """What is known of a bound tool that is not a declared one itself."""
     function = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or type(tool)._run
-    if _is_declared(function) or _is_declared(tool):
+    if _is_declared(function) or _is_declared(tool) or _is_made_of_an_effect(function):
         return None
     through = tuple(dict.fromkeys(each.name for each in _declared(tool)))
     reads = name in settings.LEDGER_READS
