@@ -1,0 +1,72 @@
+"""The process that seeds, started by `manage.py seed` with the settings of the originals' agents.
+
+    python -m signalbox.seed RUNS STEPS
+
+Exit status 0: done; 1: it was not possible, which stderr explains.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import django
+
+django.setup()
+
+from django.db import connection, transaction  # noqa: E402  (only now are the apps loaded)
+
+from runs import checkpoints  # noqa: E402
+from runs.models import Run  # noqa: E402
+from signalbox.drills import progress  # noqa: E402
+from signalbox.seed import copies, entries, originals, people  # noqa: E402
+from signalbox.seed.originals import Original  # noqa: E402
+
+DAY = 86_400.0
+ENDED, LIVE = (60.0, 180 * DAY), (60.0, DAY / 2)
+"""Seconds ago, newest and oldest. What is not ended yet began lately."""
+FIRST_NUMBER = 20_000
+ENTRIES_PER_RUN = 10
+
+
+def main(runs: str, steps: str) -> int:
+    if Run.objects.exists():
+        sys.stderr.write("The database has runs already. Seed one that is empty.\n")
+        return 1
+    with progress.shown() as say:
+        seed(int(runs), int(steps), say)
+    return 0
+
+
+def seed(runs: int, steps: int, say: Callable[[str], None]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+        cursor.execute("SET idle_in_transaction_session_timeout = 0")
+    say("Driving the originals")
+    made = originals.drive(*people.make(), steps=steps)
+    copies.prepare()
+    with transaction.atomic():
+        _fill(made, runs)
+        for table in copies.copy():
+            say(f"Copied {table}")
+    say("Writing the audit log")
+    written = entries.write([each.run_id for each in made], least=runs * ENTRIES_PER_RUN)
+    for sealed in entries.seal_all():
+        say(f"Sealed {sealed:,} of {written:,} entries")
+    say("Collecting statistics")
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    checkpoints.close()
+
+
+def _fill(made: list[Original], runs: int) -> None:
+    first = FIRST_NUMBER
+    for original in made:
+        count = max(round(runs * original.share), 1)
+        newest, oldest = ENDED if original.ended else LIVE
+        copies.fill(original.run_id, count=count, first=first, newest=newest, oldest=oldest)
+        first += count
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
