@@ -84,15 +84,18 @@ def hooks_fit(**_: Any) -> list[CheckMessage]:
 
 
 def ports_fit(**_: Any) -> list[CheckMessage]:
-    """The classes behind LEDGER_PERMITS and LEDGER_SECRETS have the methods that are called."""
-    problems: list[CheckMessage] = []
-    for setting, method in (("LEDGER_PERMITS", "find"), ("LEDGER_SECRETS", "get")):
-        named = getattr(settings, setting)
-        try:
-            found = import_string(named)
-        except ImportError as exc:
-            problems.append(Error(f"{setting} = {named!r}: {exc}", id="ledger.E005"))
-            continue
-        if not callable(getattr(found, method, None)):
-            problems.append(Error(f"{named} lacks {method}.", id="ledger.E006"))
-    return problems
+    """The classes behind the ports of the ledger have the methods that are called."""
+    return [
+        *_fits("LEDGER_PERMITS", settings.LEDGER_PERMITS, ("find",)),
+        *_fits("LEDGER_SECRETS", settings.LEDGER_SECRETS, ("get",)),
+        *_fits("LEDGER_GROUNDS", settings.LEDGER_GROUNDS, ("allowed_by", "of", "deciders")),
+    ]
+
+
+def _fits(setting: str, named: str, methods: tuple[str, ...]) -> list[CheckMessage]:
+    try:
+        found = import_string(named)
+    except ImportError as exc:
+        return [Error(f"{setting} = {named!r}: {exc}", id="ledger.E005")]
+    missing = [name for name in methods if not callable(getattr(found, name, None))]
+    return [Error(f"{named} lacks {', '.join(missing)}.", id="ledger.E006")] if missing else []

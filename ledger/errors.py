@@ -165,6 +165,15 @@ class BadStop(LedgerError):
     http_status = 422
 
 
+# --- lists and exports ---------------------------------------------------------------------------
+
+
+class SearchTooSlow(LedgerError):
+    """Looking for this takes too long. Name a time, a tool or a run as well."""
+
+    http_status = 503
+
+
 # --- the outbox ----------------------------------------------------------------------------------
 
 

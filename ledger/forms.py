@@ -1,4 +1,4 @@
-"""Filters of the ledger, and the forms of what a person may do there."""
+"""The forms of what a person may do in the ledger."""
 
 from __future__ import annotations
 
@@ -6,74 +6,12 @@ from typing import Any
 
 from django import forms
 
-from ledger import queries
 from ledger.models import Effect, Stop
-from ledger.queries import Filters
 from ledger.rows import LONGEST_REFERENCE
-from ledger.status import STATES
 from ledger.stops import LONGEST_NAME
-from runs import registry
 from runs.forms import LIKE_CODE, SUFFIX
 
-BY_HAND = "by_hand"
 LONGEST_REASON = 2000
-
-
-def _states() -> list[tuple[str, str]]:
-    states = [(state.value, state.label) for state in STATES.values()]
-    return [("", "Any status"), *states, (BY_HAND, "Settled by hand")]
-
-
-def _tools() -> list[tuple[str, str]]:
-    return [("", "Any tool"), *((name, name) for name in queries.tools())]
-
-
-def _agents() -> list[tuple[str, str]]:
-    declared = registry.declarations().values()
-    return [("", "Any agent"), *((each.name, each.shown) for each in declared)]
-
-
-class FilterForm(forms.Form):
-    """Which effects the list shows. An empty field shows all."""
-
-    q = forms.CharField(
-        label="Search",
-        max_length=500,
-        required=False,
-        widget=forms.TextInput(
-            attrs={"type": "search", "placeholder": "Order, title, reference, tool or id"}
-            | LIKE_CODE
-        ),
-    )
-    status = forms.ChoiceField(label="Status", choices=_states, required=False)
-    tool = forms.ChoiceField(label="Tool", choices=_tools, required=False)
-    agent = forms.ChoiceField(label="Agent", choices=_agents, required=False)
-    run = forms.UUIDField(
-        label="Run",
-        required=False,
-        widget=forms.HiddenInput,
-        error_messages={"invalid": "This is not the id of a run. Copy the whole id from its page."},
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        asked = str(self.data.get("agent", ""))
-        if asked and asked not in registry.declarations():  # of old runs: no longer declared
-            choices = [*_agents(), (asked, asked)]
-            self.fields["agent"] = forms.ChoiceField(label="Agent", choices=choices, required=False)
-
-    def filters(self) -> Filters:
-        """What a valid form asks for."""
-        asked = self.cleaned_data
-        by_hand = asked["status"] == BY_HAND
-        return Filters(
-            status="" if by_hand else asked["status"],
-            settled_by_hand=by_hand,
-            tool=asked["tool"],
-            agent=asked["agent"],
-            run_id=asked["run"],
-            text=asked["q"].strip(),
-        )
 
 
 def _reason(label: str = "Reason") -> forms.CharField:

@@ -6,6 +6,8 @@
 3. Reserving is an intention and fenced. Recording what happened is a fact and never refused.
 4. No timer frees an effect that is in doubt.
 5. A message is a row before anything is sent, and goes out at least once: see `ledger.outbox`.
+6. What searches look at (`Effect.agent`, `Sought`, `Number`) is written by triggers, once, with the
+   effect: see `ledger.browse`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from __future__ import annotations
 import uuid
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -37,6 +41,8 @@ class Effect(models.Model):
     uid = models.UUIDField(unique=True, default=new_id, editable=False)
     """The id in addresses and logs."""
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="effects")
+    agent = models.CharField(max_length=100, default="", editable=False)
+    """Of the run; a trigger writes it, so that lists need not look at runs."""
     step = models.CharField(max_length=300)
     """`{node}@{task_id}`, plus the tool call where there is one."""
     tool = models.CharField(max_length=200)
@@ -90,12 +96,26 @@ class Effect(models.Model):
         permissions = (
             ("settle_effect", "Can settle an effect in doubt"),
             ("undo_effect", "Can have effects of an ended run undone"),
+            ("export_effect", "Can export the ledger"),
+            ("export_unmasked_effect", "Can export the ledger without masking"),
         )
         indexes = (
             models.Index(fields=("run", "created_at"), name="effects_by_run"),
-            models.Index(fields=("-updated_at", "-uid"), name="effects_newest"),
-            models.Index(fields=("status", "-updated_at", "-uid"), name="effects_by_status"),
-            models.Index(fields=("tool", "-updated_at"), name="effects_by_tool"),
+            models.Index(fields=("-created_at", "-uid"), name="effects_by_time"),
+            models.Index(fields=("status", "-created_at", "-uid"), name="effects_by_state"),
+            models.Index(fields=("tool", "-created_at", "-uid"), name="effects_by_tool"),
+            models.Index(fields=("agent", "-created_at", "-uid"), name="effects_by_agent"),
+            models.Index(
+                fields=("settled_by", "-created_at", "-uid"),
+                name="effects_by_hand",
+                condition=~Q(settled_by=""),
+            ),
+            models.Index(
+                fields=("provider_ref",),
+                name="effects_by_reference",
+                opclasses=("varchar_pattern_ops",),
+                condition=~Q(provider_ref=""),
+            ),
             models.Index(
                 fields=("run",),
                 name="effects_in_doubt",
@@ -117,11 +137,6 @@ class Effect(models.Model):
                 condition=Q(
                     status__in=(status.Status.SENT, status.Status.IN_DOUBT), look_at__isnull=False
                 ),
-            ),
-            models.Index(
-                fields=("provider_ref",),
-                name="effects_by_reference",
-                condition=~Q(provider_ref=""),
             ),
         )
         constraints = (
@@ -188,10 +203,61 @@ class EffectAttempt(models.Model):
                 condition=Q(outcome=status.Outcome.OPEN),
             ),
             models.Index(fields=("provider_key",), name="ledger_attempt_by_key"),
+            models.Index(
+                fields=("provider_ref",),
+                name="ledger_attempt_by_reference",
+                condition=~Q(provider_ref=""),
+            ),
         )
 
     def __str__(self) -> str:
         return f"{self.effect_id} call {self.number}"
+
+
+class Sought(models.Model):
+    """By which whole words an effect is found. Written by triggers only."""
+
+    effect = models.OneToOneField(
+        Effect,
+        primary_key=True,
+        to_field="uid",
+        on_delete=models.CASCADE,
+        related_name="sought",
+        db_constraint=False,
+    )
+    words = ArrayField(models.TextField())
+    """In lower case: every text and number in the arguments and in the run's input as a whole, and
+    the words of the run's title."""
+
+    class Meta:
+        default_permissions = ()
+        indexes = (GinIndex(fields=("words",), name="ledger_sought_words"),)
+
+    def __str__(self) -> str:
+        return f"{self.effect_id}"
+
+
+class Number(models.Model):
+    """One number in the arguments of an effect, to be compared. Written by triggers only."""
+
+    pk = models.CompositePrimaryKey("path", "value", "effect_id")
+    path = models.CharField(max_length=200)
+    """Names joined by dots; places in lists are left out."""
+    value = models.DecimalField(max_digits=27, decimal_places=15)
+    effect = models.ForeignKey(
+        Effect,
+        to_field="uid",
+        on_delete=models.CASCADE,
+        related_name="numbers",
+        db_constraint=False,
+        db_index=False,
+    )
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.value}"
 
 
 class Look(models.Model):

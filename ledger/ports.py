@@ -1,15 +1,23 @@
 """What the ledger needs to know from the layer above it, without importing it.
 
-The implementation is named in settings (LEDGER_PERMITS) and verified by a system check.
+The implementations are named in settings (LEDGER_PERMITS, LEDGER_GROUNDS) and verified by system
+checks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Model, QuerySet
 from django.utils.module_loading import import_string
+
+from accounts.models import User
+from runs.status import State
 
 
 class Permits(Protocol):
@@ -39,6 +47,61 @@ def secrets() -> Secrets:
     return cast(Secrets, import_string(settings.LEDGER_SECRETS)())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """What one person said, or the clock."""
+
+    who: str
+    said: State
+    at: datetime
+    for_whom: str = ""
+    """In whose place."""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """The approval that an effect rests on, as one reader may see it."""
+
+    url: str
+    title: str
+    state: State
+    asked_of: str
+    asked_at: datetime
+    decided_at: datetime
+    words: tuple[Word, ...]
+    """Of everybody who had a say, the first one first."""
+    digest: str
+    """Of the payload that was shown."""
+    payload: object
+    """The question; what its policy hides from the reader is hidden, nothing else."""
+    permit: bool
+    """The effect could not have been performed without it."""
+    request: str
+    """The id of the request, as the audit log names it."""
+
+
+class Grounds(Protocol):
+    """What effects rest on, for pages. Reads only."""
+
+    def allowed_by(self, people: Collection[int]) -> QuerySet[Model, UUID]:
+        """The ids of the decisions that one of these people has approved, as a query."""
+
+    def of(self, permit: UUID | None, call: tuple[UUID, str, str], user: User) -> Ground | None:
+        """What the effect with this permit rests on; without one, the approval of the same call
+        (run, tool, hash of the arguments). None: nothing that `user` may see. A constant number of
+        queries.
+        """
+
+    def deciders(self, permits: Collection[UUID]) -> dict[UUID, str]:
+        """Who gave each of these permits, in words. One query."""
+
+
 def permits() -> Permits:
     # The system check in ledger.checks has verified that the class has the protocol's method.
     return cast(Permits, import_string(settings.LEDGER_PERMITS)())
+
+
+def grounds() -> Grounds:
+    # So has another one here.
+    return cast(Grounds, import_string(settings.LEDGER_GROUNDS)())

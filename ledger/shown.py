@@ -51,11 +51,14 @@ class Call:
     call: EffectAttempt
     state: State
     took: timedelta | None
+    response: masking.Masked
+    """What the provider answered."""
 
     @classmethod
-    def of(cls, call: EffectAttempt) -> Call:
+    def of(cls, call: EffectAttempt, *, response: masking.Masked) -> Call:
         took = call.ended_at - call.started_at if call.ended_at else None
-        return cls(call=call, state=status.OUTCOMES[call.outcome], took=took)
+        state = status.OUTCOMES[call.outcome]
+        return cls(call=call, state=state, took=took, response=response)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from ledger import by_hand, views
+from ledger.browse import pages as browse
 from ledger.confirmation import pages as hook_pages
 from ledger.inventory import pages as tools
 from ledger.outbox import pages as outbox
@@ -13,7 +14,7 @@ from ledger.reconcile import pages as reconcile_pages
 app_name = "ledger"
 urlpatterns = [
     path("hooks/<slug:provider>/", hook_pages.receive, name="hook"),
-    path("ledger/", views.index, name="list"),
+    path("ledger/", browse.index, name="list"),
     path("ledger/reconcile/", reconcile_pages.index, name="reconcile"),
     path("ledger/<uuid:uid>/look/", reconcile_pages.look, name="look"),
     path("ledger/tools/", tools.index, name="tools"),

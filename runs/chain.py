@@ -202,6 +202,14 @@ def names(
     )
 
 
+def of_task(run_id: UUID, task_id: str) -> str:
+    """The id of the checkpoint from which a task ran; empty if the task has saved nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute(statements.read("runs", "task"), {"thread": str(run_id), "task": task_id})
+        found = cursor.fetchone()
+    return found[0] if found else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """What one checkpoint holds, as plain data."""

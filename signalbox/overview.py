@@ -85,7 +85,7 @@ def read(user: User) -> Overview:
     if user.has_perm("runs.view_run"):
         _add_runs(page, user)
     if user.has_perm("ledger.view_effect"):
-        doubtful = ledger.counts(user)[EffectStatus.IN_DOUBT]
+        doubtful = ledger.in_doubt(user)
         url = f"{reverse('ledger:list')}?status={EffectStatus.IN_DOUBT.value}"
         number = Number(label="Effects in doubt", count=doubtful, url=url, tone="warn")
         # The order of the questions: who is needed, what is wrong, what goes on.

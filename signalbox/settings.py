@@ -337,6 +337,7 @@ RUNS_HIDDEN_KEYS = frozenset(
 # --- ledger --------------------------------------------------------------------------------------
 
 LEDGER_PERMITS = "approvals.permits.Permits"
+LEDGER_GROUNDS = "approvals.grounds.Grounds"
 LEDGER_CALL_TIMEOUT = env.seconds("LEDGER_CALL_TIMEOUT_SECONDS", 20.0)
 LEDGER_TRIES = env.count("LEDGER_TRIES", 4)
 """Calls in a row whose end nobody heard, before the run is given back or the provider asked."""

@@ -17,7 +17,7 @@ from runs.status import LIVE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """One tool over a time. The counts are of effects that changed within it."""
+    """One tool over a time. The counts are of effects reserved within it."""
 
     done: int = 0
     failed: int = 0
@@ -28,7 +28,7 @@ class Usage:
     wanted: bool = False
     """A run that has not ended has effects of it."""
     last: datetime | None = None
-    """Of its newest change, however long ago."""
+    """When its newest effect was reserved, however long ago."""
 
     @property
     def count(self) -> int:
@@ -51,9 +51,9 @@ def over(period: timedelta) -> dict[str, Usage]:
         Effect.objects.filter(run__status__in=LIVE).order_by().values_list("tool", flat=True)
     )
     newest: Iterable[tuple[str, datetime]] = (
-        Effect.objects.order_by("tool", "-updated_at")
+        Effect.objects.order_by("tool", "-created_at")
         .distinct("tool")
-        .values_list("tool", "updated_at")
+        .values_list("tool", "created_at")
     )
     return {
         tool: replace(counted.get(tool, NOTHING), last=last, wanted=tool in wanted)
@@ -63,7 +63,7 @@ def over(period: timedelta) -> dict[str, Usage]:
 
 def _counted(period: timedelta) -> dict[str, Usage]:
     found = (
-        Effect.objects.filter(updated_at__gt=ClockTimestamp() - period)
+        Effect.objects.filter(created_at__gt=ClockTimestamp() - period)
         .values("tool")
         .annotate(
             done=Count("pk", filter=Q(status__in=DONE)),

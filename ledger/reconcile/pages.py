@@ -14,9 +14,8 @@ from django.views.decorators.http import conditional_page, require_POST, require
 
 from accounts.actors import Actor
 from ledger import errors
-from ledger.queries import Place
 from ledger.reconcile import asking, queue
-from ledger.reconcile.queue import Doubt
+from ledger.reconcile.queue import Doubt, Place
 from runs import web
 
 SEE = "ledger.view_effect"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db.models import Count, Max, Prefetch, Q
 from django.db.models.functions import Now
@@ -13,7 +14,6 @@ from accounts.models import User
 from ledger import shown, suspect
 from ledger.confirmation import hooks
 from ledger.models import Effect, EffectAttempt, HookEvent, HookRefusals, Idempotency, Look
-from ledger.queries import Place
 from ledger.rows import clock
 from ledger.status import HEARD, Heard, Status
 from runs import visible
@@ -21,6 +21,18 @@ from runs.models import Worker
 from runs.status import State
 
 RECENTLY = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a page ends: its last row."""
+
+    updated_at: datetime
+    uid: UUID
+
+    @classmethod
+    def of(cls, effect: Effect) -> Place:
+        return cls(updated_at=effect.updated_at, uid=effect.uid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,13 +19,13 @@ from django.db import connection, models
 
 from accounts.models import User
 from approvals.models import Claim, Notice
-from ledger.models import Message
+from ledger.models import Message, Number, Sought
 from runs.models import Run
 from signalbox.seed.originals import ORDER
 
 APPS = ("runs", "ledger", "approvals")
-NOT_COPIED = (Message, Notice, Claim)
-"""What is on its way to somebody."""
+NOT_COPIED = (Message, Notice, Claim, Number, Sought)
+"""What is on its way to somebody, and what triggers write."""
 LANGGRAPHS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 STARTER = ("runs_run", "started_by_id")
 SHORTEST = "left(c.id::text, 8)"

@@ -199,9 +199,9 @@ def test_effects_of_a_tool_that_nobody_knows_are_a_finding() -> None:
     worker("w@here", PAY)
     effect("pay")
     assert problems() == []
-    effect("old.tool", updated_at=make.ago(days=90))
+    effect("old.tool", created_at=make.ago(days=90))
     assert problems() == []  # nothing wants it
-    effect("old.tool", Status.PENDING, make.parked("crash_loop"), updated_at=make.ago(days=90))
+    effect("old.tool", Status.PENDING, make.parked("crash_loop"), created_at=make.ago(days=90))
     assert problems() == ["The ledger has effects of old.tool, and no live worker knows it."]
 
 
@@ -221,7 +221,7 @@ def test_counts_are_over_the_time_asked_for() -> None:
     worker("w@here", PAY)
     for status in (Status.SENT, Status.CONFIRMED, Status.SENT, Status.FAILED, Status.IN_DOUBT):
         effect("pay", status)
-    effect("pay", Status.FAILED, updated_at=make.ago(days=3))
+    effect("pay", Status.FAILED, created_at=make.ago(days=3))
     (line,) = listing.inventory(timedelta(days=1)).lines
     used = line.usage
     assert (used.done, used.failed, used.in_doubt, used.failure) == (3, 1, 1, 25.0)

@@ -8,8 +8,9 @@ import pytest
 
 import ledger
 from ledger import checks, errors, facts, queries, refusals
+from ledger.browse.filters import Filters
+from ledger.browse.listing import Listing, Overlays, Place
 from ledger.models import Effect
-from ledger.queries import Filters, Place
 from runs import authority
 from runs.models import Lease, Run
 from tests.ledger.conftest import dying_at, effect_of, make_run, take_over
@@ -33,13 +34,12 @@ def orders(effects) -> list[str]:
 
 
 def test_pages_go_forward_and_back_by_key(seven, ada):
-    first = queries.effects(Filters(), ada, limit=3)
-    second = queries.effects(Filters(), ada, after=Place.of(first[-1]), limit=3)
-    third = queries.effects(Filters(), ada, after=Place.of(second[-1]), limit=3)
+    effects = Listing.of(Filters(), ada)
+    first = effects.page(limit=3)
+    second = effects.page(after=Place.of(first[-1]), limit=3)
+    third = effects.page(after=Place.of(second[-1]), limit=3)
     assert orders([*first, *second, *third]) == ["6", "5", "4", "3", "2", "1", "0"]
-    assert orders(queries.effects(Filters(), ada, before=Place.of(second[0]), limit=3)) == orders(
-        first
-    )
+    assert orders(effects.page(before=Place.of(second[0]), limit=3)) == orders(first)
 
 
 def test_filters(t, world, driver, run, seven, ada):
@@ -50,7 +50,7 @@ def test_filters(t, world, driver, run, seven, ada):
     take_over(other)(lambda: t.ledger(order="y"))
 
     def found(**filters: object) -> int:
-        return len(queries.effects(Filters(**filters), ada))
+        return len(Listing.of(Filters(**filters), ada).page())
 
     assert found() == 9
     assert found(status="failed") == 1
@@ -64,8 +64,9 @@ def test_filters(t, world, driver, run, seven, ada):
     assert found(text=str(effect.uid)) == found(text=effect.idempotency_key) == 1
     assert found(text="nothing \x00") == 0
     assert found(settled_by_hand=True) == 0
-    assert queries.counts(ada)["sent"] == 8
-    assert queries.counts(ada, Filters(run_id=run.pk)) == {
+    assert Listing.of(Filters(), ada).counts()["sent"].number == 8
+    counts = Listing.of(Filters(run_id=run.pk), ada).counts()
+    assert {state: count.number for state, count in counts.items()} == {
         "pending": 0,
         "sent": 7,
         "confirmed": 0,
@@ -94,7 +95,7 @@ def test_a_call_under_way_is_shown(t, driver, run, ada):
     with dying_at("effect.called"):
         driver(lambda: t.ledger(order="7"))
     assert queries.effect(effect_of(run).uid, ada).state.value == "calling"
-    assert [effect.calling for effect in queries.effects(Filters(), ada)] == [True]
+    assert Overlays.of(Listing.of(Filters(), ada).page()).calling == {effect_of(run).pk}
 
 
 def test_incidents_are_counted(t, world, driver, run):
@@ -189,5 +190,5 @@ def test_an_effect_is_found_by_its_arguments_and_by_its_run(ada, text, whole, pa
         run=make_run("other_desk"), idempotency_key="l", args={"order_id": "1"}, **fields
     )
 
-    assert len(queries.effects(Filters(text=text), ada)) == whole
-    assert len(queries.effects(Filters(text=text, in_arguments=True), ada)) == part
+    assert len(Listing.of(Filters(text=text), ada).page()) == whole
+    assert len(Listing.of(Filters(text=text, in_arguments=True), ada).page()) == part

@@ -1,0 +1,211 @@
+"""The filters of the ledger, as they stand in its address and as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils import timezone
+
+from accounts.models import User
+from ledger import queries
+from ledger.browse import conditions
+from ledger.browse.conditions import Condition
+from ledger.browse.filters import Filters, Role
+from ledger.rows import LONGEST_REFERENCE
+from ledger.status import STATES
+from runs import registry, web
+from runs.forms import LIKE_CODE
+
+BY_HAND = "by_hand"
+MORE = ("person", "role", "where", "since", "until", "run", "key", "reference", "incident")
+"""Fields that are folded away until one of them is used."""
+MOST_PEOPLE = 200
+"""Names that the field "Person" suggests."""
+ROLES = (
+    (Role.ANY, "Started, allowed or settled by"),
+    (Role.STARTED, "Run started by"),
+    (Role.ALLOWED, "Allowed by"),
+    (Role.SETTLED, "Settled by"),
+)
+MINUTES = "%Y-%m-%dT%H:%M"
+"""How browsers write a moment of their control for it."""
+
+
+def _states() -> list[tuple[str, str]]:
+    states = [(state.value, state.label) for state in STATES.values()]
+    return [("", "Any status"), *states, (BY_HAND, "Settled by hand")]
+
+
+def _tools() -> list[tuple[str, str]]:
+    return [("", "Any tool"), *((name, name) for name in queries.tools())]
+
+
+def _agents() -> list[tuple[str, str]]:
+    declared = registry.declarations().values()
+    return [("", "Any agent"), *((each.name, each.shown) for each in declared)]
+
+
+def _text(label: str, placeholder: str = "", **attrs: str) -> forms.TextInput:
+    return forms.TextInput(attrs=LIKE_CODE | {"placeholder": placeholder} | attrs)
+
+
+def _moment(label: str) -> forms.DateTimeField:
+    return forms.DateTimeField(
+        label=label,
+        required=False,
+        widget=forms.DateTimeInput(format=MINUTES, attrs={"type": "datetime-local"}),
+        error_messages={"invalid": "Write a day and a time, such as 2026-11-29 16:20."},
+    )
+
+
+class FilterForm(forms.Form):
+    """Which effects the list shows. An empty field shows all."""
+
+    q = forms.CharField(
+        label="Search",
+        max_length=500,
+        required=False,
+        widget=_text("Search", "Order, title, reference, tool or id", type="search"),
+    )
+    status = forms.ChoiceField(label="Status", choices=_states, required=False)
+    tool = forms.ChoiceField(label="Tool", choices=_tools, required=False)
+    agent = forms.ChoiceField(label="Agent", choices=_agents, required=False)
+    person = forms.CharField(
+        label="Person",
+        max_length=300,
+        required=False,
+        widget=_text("Person", "Name or e-mail", list="people"),
+    )
+    role = forms.ChoiceField(label="What the person did", choices=ROLES, required=False)
+    where = forms.CharField(
+        label="Arguments",
+        max_length=500,
+        required=False,
+        widget=_text("Arguments", "amount_cents >= 60000, currency = EUR"),
+    )
+    since = _moment("Reserved from")
+    until = _moment("Reserved before")
+    run = forms.UUIDField(
+        label="Run",
+        required=False,
+        widget=_text("Run", "Id of a run"),
+        error_messages={"invalid": "This is not the id of a run. Copy the whole id from its page."},
+    )
+    key = forms.CharField(
+        label="Key", max_length=520, required=False, widget=_text("Key", "Ours or the provider's")
+    )
+    reference = forms.CharField(
+        label="Provider's reference",
+        max_length=LONGEST_REFERENCE,
+        required=False,
+        widget=_text("Provider's reference", "The whole of it"),
+    )
+    incident = forms.BooleanField(label="With an incident", required=False)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.reveals = user.has_perm(web.REVEAL)
+        asked = str(self.data.get("agent", ""))
+        if asked and asked not in registry.declarations():  # of old runs: no longer declared
+            choices = [*_agents(), (asked, asked)]
+            self.fields["agent"] = forms.ChoiceField(label="Agent", choices=choices, required=False)
+
+    def clean_where(self) -> tuple[Condition, ...]:
+        try:
+            asked = conditions.read(self.cleaned_data["where"])
+        except conditions.BadCondition as exc:
+            raise forms.ValidationError(str(exc)) from exc
+        hidden = [each.path for each in asked if each.hidden and not self.reveals]
+        if hidden:
+            raise forms.ValidationError(
+                f"The values of {hidden[0]} are hidden from you, so they cannot be compared."
+            )
+        return asked
+
+    def filters(self) -> Filters:
+        """What a valid form asks for."""
+        asked = self.cleaned_data
+        by_hand = asked["status"] == BY_HAND
+        return Filters(
+            status="" if by_hand else asked["status"],
+            settled_by_hand=by_hand,
+            incident=asked["incident"],
+            tool=asked["tool"],
+            agent=asked["agent"],
+            run_id=asked["run"],
+            person=asked["person"],
+            role=Role(asked["role"]),
+            conditions=asked["where"],
+            since=asked["since"],
+            until=asked["until"],
+            key=asked["key"],
+            reference=asked["reference"],
+            text=asked["q"],
+            in_arguments=self.reveals,
+        )
+
+    @property
+    def more(self) -> bool:
+        """One of the folded fields is used, or wrong."""
+        return any(self.data.get(name) or name in self.errors for name in MORE)
+
+    @property
+    def used(self) -> bool:
+        return any(self.data.get(name) for name in self.fields if name != "role")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A filter that is on, and what is left of the query without it."""
+
+    label: str
+    value: str
+    without: QueryDict
+
+
+def chips(form: FilterForm, query: QueryDict) -> Iterator[Chip]:
+    """One for each filter of a valid form, each condition by itself."""
+    asked = form.cleaned_data
+    for name in form.fields:
+        value = asked.get(name)
+        if not value or name == "role":
+            continue
+        if name == "where":
+            yield from _conditions(value, query)
+            continue
+        label = str(form.fields[name].label)
+        if name == "person":
+            label = dict(ROLES)[Role(asked["role"])]
+        gone = ("person", "role") if name == "person" else (name,)
+        yield Chip(label=label, value=_words(form, name, value), without=_without(query, *gone))
+
+
+def _conditions(asked: tuple[Condition, ...], query: QueryDict) -> Iterator[Chip]:
+    for each in asked:
+        rest = _without(query, "where")
+        others = ", ".join(str(other) for other in asked if other is not each)
+        if others:
+            rest["where"] = others
+        yield Chip(label="Arguments", value=str(each), without=rest)
+
+
+def _words(form: FilterForm, name: str, value: object) -> str:
+    field = form.fields[name]
+    if isinstance(field, forms.ChoiceField) and isinstance(field.choices, Iterable):
+        return next((str(label) for key, label in field.choices if key == value), str(value))
+    if isinstance(field, forms.BooleanField):
+        return ""
+    if isinstance(field, forms.DateTimeField):
+        return f"{timezone.localtime(value):%Y-%m-%d %H:%M}"  # type: ignore[arg-type]  # its value
+    return str(value)
+
+
+def _without(query: QueryDict, *names: str) -> QueryDict:
+    rest = query.copy()
+    for name in names:
+        rest.pop(name, None)
+    return rest

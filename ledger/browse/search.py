@@ -1,0 +1,326 @@
+"""Which effects meet the filters, asked so that the database answers from the right index.
+
+The planner cannot know how many effects meet a search, and guesses. Where it guesses wrong it walks
+down a million effects for three. So each filter that may be rare is asked by itself first, for at
+most MOST ids. Those of the rarest are looked up, and whatever else is asked for is checked there.
+If none is rare, walking down the list finds a page soon.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum, auto
+from itertools import groupby
+from uuid import UUID
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import (
+    BooleanField,
+    Exists,
+    Func,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+    UUIDField,
+    Value,
+)
+from django.db.models.lookups import IContains
+
+from accounts.models import User
+from ledger import ports, queries
+from ledger.browse import conditions
+from ledger.browse.conditions import Condition
+from ledger.browse.filters import Filters, Role
+from ledger.models import Effect, EffectAttempt, Incident, Number, Sought
+from runs import visible
+
+MOST = 5_000
+"""Effects that a filter may have to count as rare."""
+NEWEST = 10_000
+"""Effects, the newest ones, in which parts of arguments are looked for."""
+_NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
+_KEY = re.compile(r"(?P<key>.+?)(#[0-9]+)?")
+Ids = QuerySet[Model, object]
+
+
+class Breadth(Enum):
+    """What else is asked for, where nothing rare is."""
+
+    EVERYTHING = auto()
+    """Nothing."""
+    IN_ORDER = auto()
+    """Only what has an index in the order of the list."""
+    MIXED = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What the filters ask for, as it has been found to be asked best."""
+
+    where: Q
+    rare: tuple[object, ...] | None = None
+    """The only effects that come into question; None: any."""
+    breadth: Breadth
+
+    def effects(self) -> QuerySet[Effect]:
+        found = Effect.objects.filter(self.where)
+        return found if self.rare is None else found.filter(_among(self.rare))
+
+
+def scope(filters: Filters, user: User) -> Scope:
+    """Of the effects that this person may see. A constant number of queries."""
+    sides = list(_sides(filters))
+    plain, seen = _plain(filters), visible.within(user, "run")
+    where = plain & seen
+    for side in sides:
+        where &= side.where
+    rare = [found for side in sides if (found := side.look()) is not None]
+    breadth = Breadth.IN_ORDER if plain or seen else Breadth.EVERYTHING
+    return Scope(
+        where=where,
+        rare=min(rare, key=len, default=None),
+        breadth=Breadth.MIXED if sides else breadth,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """One filter that may be rare."""
+
+    where: Q
+    """What it asks of an effect."""
+    ids: tuple[Ids, ...]
+    """The same as ids of effects: all that one of these queries finds, each from an index."""
+
+    def look(self) -> tuple[object, ...] | None:
+        """The ids; None if there are more than MOST."""
+        found: set[object] = set()
+        for ids in self.ids:
+            found.update(ids[: MOST + 1])
+            if len(found) > MOST:
+                return None
+        return tuple(found)
+
+
+def _sides(filters: Filters) -> Iterator[_Side]:
+    if filters.settled_by_hand:
+        yield _side(~Q(settled_by=""))
+    if filters.incident:
+        with_one = Incident.objects.values_list("effect__uid", flat=True)
+        some = Exists(Incident.objects.filter(effect=OuterRef("pk")))
+        yield _Side(where=Q(some), ids=(with_one,))
+    if filters.person:
+        yield _somebody(filters.person, filters.role)
+    if filters.key:
+        yield _side(_key(filters.key))
+    if filters.reference:
+        yield _reference(filters.reference)
+    for path, compared in _by_path(filters.conditions):
+        yield _compared(path, compared)
+    if filters.text:
+        yield _text(filters)
+
+
+def _plain(filters: Filters) -> Q:
+    """Filters that have an index in the order of the list."""
+    asked = {
+        "status": filters.status,
+        "tool": filters.tool,
+        "agent": filters.agent,
+        "run_id": filters.run_id,
+        "created_at__gte": filters.since,
+        "created_at__lt": filters.until,
+    }
+    return Q(**{name: value for name, value in asked.items() if value})
+
+
+def _side(where: Q) -> _Side:
+    return _Side(where=where, ids=(_ids(where),))
+
+
+def _ids(where: Q) -> Ids:
+    return Effect.objects.filter(where).values_list("uid", flat=True)
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+def _somebody(name: str, role: Role) -> _Side:
+    people = [person.pk for person in _people(name)]
+    parts = {
+        Role.STARTED: Q(run__started_by__in=people),
+        Role.ALLOWED: Q(permit__in=ports.grounds().allowed_by(people)),
+        Role.SETTLED: ~Q(settled_by="") & Q(settled_by__in=_labels(name)),
+    }
+    asked = list(parts.values()) if role is Role.ANY else [parts[role]]
+    where = Q()
+    for part in asked:
+        where |= part
+    return _Side(where=where, ids=tuple(map(_ids, asked)))
+
+
+def _people(name: str) -> list[User]:
+    """By address, or by the whole name."""
+    found = User.objects.filter(email=name.strip().lower())
+    first, _, last = name.strip().partition(" ")
+    return list(found or User.objects.filter(first_name=first, last_name=last.strip()))
+
+
+def _labels(name: str) -> list[str]:
+    return [name, *(person.label for person in _people(name))]
+
+
+# --- keys and references --------------------------------------------------------------------------
+
+
+def _key(text: str) -> Q:
+    """Of the effect, or the one that the provider got: numbered, or hashed after the run's id."""
+    match = _KEY.fullmatch(text)
+    bare = match["key"] if match else text
+    where = Q(idempotency_key__in=(text, bare))
+    run_id = _uuid(bare.partition(":")[0])
+    return where | Q(run_id=run_id, provider_key__startswith=bare) if run_id else where
+
+
+def _reference(text: str) -> _Side:
+    called = EffectAttempt.objects.filter(provider_ref=text)
+    return _Side(
+        where=Q(provider_ref=text) | Q(Exists(called.filter(effect=OuterRef("pk")))),
+        ids=(_ids(Q(provider_ref=text)), called.values_list("effect__uid", flat=True)),
+    )
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _by_path(asked: Iterable[Condition]) -> Iterator[tuple[str, list[Condition]]]:
+    in_order = sorted(asked, key=lambda each: each.path)
+    for path, group in groupby(in_order, key=lambda each: each.path):
+        yield path, list(group)
+
+
+def _compared(path: str, asked: list[Condition]) -> _Side:
+    where = Q(_Meets("args", Value(conditions.jsonpath(path, asked))))
+    words = [each.word for each in asked if each.operator == "=" and each.word]
+    if words:
+        return _Side(where=where, ids=(_with_words([[word] for word in words]),))
+    bounds = {
+        {">=": "value__gte", "<=": "value__lte"}[each.operator]: each.number
+        for each in asked
+        if each.operator != "="
+    }
+    if not bounds:
+        return _Side(where=where, ids=(_ids(where),))
+    numbers = Number.objects.filter(path=path, **bounds)
+    return _Side(where=where, ids=(numbers.values_list("effect_id", flat=True),))
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _text(filters: Filters) -> _Side:
+    text = filters.text.replace("\x00", "").strip()
+    words = _spellings(text)
+    parts = [_begins(text), Q(tool__in=_tools_like(text)), _key(text)]
+    identity = _uuid(text)
+    if identity is not None:
+        parts += [Q(uid=identity), Q(run_id=identity)]
+    if filters.in_arguments:
+        parts.append(Q(_newest(), IContains(_Values("args"), text)))
+    where = _all_words("sought__words", words)
+    for part in parts:
+        where |= part
+    return _Side(where=where, ids=(*map(_ids, parts), _with_words(words)))
+
+
+def _begins(text: str) -> Q:
+    """The second part says what the index is told by: without it, PostgreSQL does not use it."""
+    return Q(provider_ref__startswith=text) & ~Q(provider_ref="")
+
+
+def _newest() -> Q:
+    """The NEWEST effects, as a moment: only then the planner knows how few they are."""
+    times = Effect.objects.order_by("-created_at").values_list("created_at", flat=True)
+    first = times[NEWEST : NEWEST + 1].first()
+    return Q(created_at__gt=first) if first else Q()
+
+
+def _spellings(text: str) -> list[list[str]]:
+    """The words of a search, each in the ways in which it may be known."""
+    words = [text] if len(text.split()) < 2 else text.split()
+    return [[word, *_as_number(word)] for word in words]
+
+
+def _as_number(word: str) -> list[str]:
+    return [conditions.plain(Decimal(word))] if _NUMBER.fullmatch(word) else []
+
+
+def _tools_like(text: str) -> list[str]:
+    return [name for name in queries.tools() if text.lower() in name.lower()]
+
+
+def _with_words(words: list[list[str]]) -> Ids:
+    return Sought.objects.filter(_all_words("words", words)).values_list("effect_id", flat=True)
+
+
+def _all_words(field: str, words: list[list[str]]) -> Q:
+    where = Q()
+    for spellings in words:
+        where &= Q(_HasOne(field, Value(spellings, ArrayField(TextField()))))
+    return where
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+# --- what the ORM has no words for ----------------------------------------------------------------
+
+
+class _Condition(Func):
+    """Something that holds or does not."""
+
+    output_field = BooleanField()
+
+
+class _Among(_Condition):
+    """Whether a column is one of these ids; told so that the planner looks each of them up."""
+
+    template = "%(expressions)s)::uuid[])))"
+    arg_joiner = " = ANY(ARRAY(SELECT unnest(("
+
+
+def _among(ids: Iterable[object]) -> Q:
+    return Q(_Among("uid", Value(list(ids), ArrayField(UUIDField()))))
+
+
+class _HasOne(_Condition):
+    """Whether an array has one of these words, in whatever case."""
+
+    template = "%(expressions)s)::text[])))"
+    arg_joiner = " && ARRAY(SELECT lower(unnest(("
+
+
+class _Meets(_Condition):
+    """Whether a JSON document has what a jsonpath looks for."""
+
+    template = "(%(expressions)s)::jsonpath)"
+    arg_joiner = " @? ("
+
+
+class _Values(Func):
+    """All texts and numbers of a JSON document, as one text."""
+
+    template = (
+        "jsonb_path_query_array(%(expressions)s,"
+        """ '$.** ? (@.type() == "string" || @.type() == "number")')::text"""
+    )
+    output_field = TextField()
