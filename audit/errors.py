@@ -37,3 +37,22 @@ class NoSigningKey(AuditError):
 
 class NotAKey(AuditError):
     """This is not the base64 of a key's 32 bytes. Copy the whole text of the key."""
+
+
+class AnchorNotWritten(AuditError):
+    """An anchor could not be written down. Make room, or name another file in AUDIT_ANCHOR_FILE."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"{path} cannot be written: {why}. Make room, or name another file in"
+            " AUDIT_ANCHOR_FILE."
+        )
+
+
+class AnchorsUnreadable(AuditError):
+    """A file of anchors cannot be read. Name one that `manage.py anchor` wrote."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"{path} cannot be read as anchors: {why}. Name a file that manage.py anchor wrote."
+        )

@@ -23,6 +23,7 @@ GROUPS = {
     "delegation": "Delegations",
     "payload": "Hidden values",
     "export": "Exports",
+    "log": "This log",
 }
 """First half of a verb to the heading above it."""
 SINCE = {

@@ -1,6 +1,6 @@
-"""The rows of the audit log: entries, and the seals that chain them.
+"""The rows of the audit log: entries, the seals that chain them, the signatures of seals, anchors.
 
-Both tables only grow: triggers refuse UPDATE, DELETE and TRUNCATE.
+All tables only grow: triggers refuse UPDATE, DELETE and TRUNCATE.
 """
 
 from __future__ import annotations
@@ -68,15 +68,44 @@ class Entry(models.Model):
     @property
     def content(self) -> dict[str, Json]:
         """What the digest is taken of: everything but the id and the time."""
-        return {
-            "verb": self.verb,
-            "actor": [self.actor_kind, self.actor_id, self.actor_label, self.entry],
-            "target": [self.target_kind, self.target_id],
-            "run": str(self.run_id) if self.run_id else None,
-            "allowed": self.allowed,
-            "reason": self.reason,
-            "data": self.data,
-        }
+        return content(
+            self.verb,
+            self.actor_kind,
+            self.actor_id,
+            self.actor_label,
+            self.entry,
+            self.target_kind,
+            self.target_id,
+            str(self.run_id) if self.run_id else None,
+            self.allowed,
+            self.reason,
+            self.data,
+        )
+
+
+def content(  # noqa: PLR0913  # an entry has that many sides
+    verb: str,
+    actor_kind: str,
+    actor_id: str,
+    actor_label: str,
+    through: str,
+    target_kind: str,
+    target_id: str,
+    run: str | None,
+    allowed: bool,
+    reason: str,
+    data: Json,
+) -> dict[str, Json]:
+    """What the digest of an entry is taken of."""
+    return {
+        "verb": verb,
+        "actor": [actor_kind, actor_id, actor_label, through],
+        "target": [target_kind, target_id],
+        "run": run,
+        "allowed": allowed,
+        "reason": reason,
+        "data": data,
+    }
 
 
 class Seal(models.Model):
@@ -87,6 +116,50 @@ class Seal(models.Model):
     entry = models.OneToOneField(Entry, on_delete=models.PROTECT, related_name="seal")
     hash = models.CharField(max_length=64)
     sealed_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.hash[:12]}"
+
+
+class SealSignature(models.Model):
+    """What one pass of the sealer sealed, signed: which entries at which places, and their leaves.
+
+    See `audit.signatures`.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    first = models.BigIntegerField(db_index=True)
+    """The first place that it covers. Not unique: where somebody removed seals, the sealer seals
+    and signs these places again, and both signatures tell of it."""
+    last = models.BigIntegerField()
+    leaves = models.BinaryField()
+    """For each place from `first` to `last` 40 bytes: the entry's id and its leaf."""
+    key_id = models.CharField(max_length=64)
+    signature = models.CharField(max_length=100)
+
+    class Meta:
+        db_table = "audit_signature"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last}"
+
+
+class Anchor(models.Model):
+    """The head of the chain at one time, signed and made known elsewhere: see `audit.anchors`."""
+
+    id = models.BigAutoField(primary_key=True)
+    at = models.DateTimeField(editable=False)
+    seq = models.BigIntegerField()
+    """Place of the newest seal, and so the number of sealed entries."""
+    hash = models.CharField(max_length=64)
+    accepts = models.BigIntegerField(default=0)
+    """Up to this place somebody vouched for seals that nobody signed; 0: for none."""
+    key_id = models.CharField(max_length=64)
+    signature = models.CharField(max_length=100)
 
     class Meta:
         default_permissions = ()

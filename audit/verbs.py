@@ -189,6 +189,15 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "payload.view_refused": _verb(
             "Payload view refused", "Hidden values stayed hidden.", "bad", "slash"
         ),
+        "log.anchored": _verb(
+            "Anchored", "The head of this log was signed and written down elsewhere.", "ok", "lock"
+        ),
+        "log.proved": _verb(
+            "Proved", "Nobody has changed this log since it was sealed.", "ok", "check"
+        ),
+        "log.disproved": _verb(
+            "Not proved", "This log is not what it was. See what was found.", "bad", "triangle"
+        ),
         "export.made": _verb(
             "Exported", "Records were handed out as a signed file.", "info", "eye"
         ),

@@ -1,12 +1,16 @@
-"""What does sealing cost those who record?
+"""What does sealing cost those who record, and how long does a proof take?
 
-    .venv/bin/python -m benchmarks.audit [--writers 8] [--seconds 5] [--rounds 4] [--json FILE|-]
+    .venv/bin/python -m benchmarks.audit [--writers 8] [--seconds 5] [--rounds 4]
+        [--entries 100000] [--json FILE|-]
 
 Writers in processes of their own record one entry per transaction. Rounds with and without a sealer
 (its own process, every second, as beat has it) alternate after a warm-up; the medians are compared.
 A run in which the sealer falls behind gives no result: its writers would be fast on credit.
 
-JSON: {"plain": entries per second, "sealed": entries per second, "ratio": sealed / plain}
+Then the log is filled up to `--entries`, sealed and proved.
+
+JSON: {"plain": entries per second, "sealed": entries per second, "ratio": sealed / plain,
+       "entries": proved, "verify": seconds}
 """
 
 from __future__ import annotations
@@ -32,6 +36,14 @@ GRACE = 0.5
 KEPT_UP = 0.8
 """Share of a round's entries that must be sealed at its end."""
 PATIENCE = 300.0
+FILL = """
+INSERT INTO audit_entry (verb, actor_kind, actor_id, actor_label, entry, target_kind, target_id,
+                         run_id, allowed, reason, data, digest)
+SELECT verb, actor_kind, actor_id, actor_label, entry, target_kind, target_id,
+       run_id, allowed, reason, data, digest
+  FROM audit_entry, generate_series(1, %(entries)s - (SELECT count(*) FROM audit_entry))
+ WHERE id = (SELECT min(id) FROM audit_entry)
+"""
 
 
 def main() -> None:
@@ -39,11 +51,13 @@ def main() -> None:
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=5, help="length of a round")
     parser.add_argument("--rounds", type=int, default=4, help="rounds of each kind")
+    parser.add_argument("--entries", type=int, default=100_000, help="entries that are proved")
     parser.add_argument("--json", default="", metavar="FILE|-")
     options = parser.parse_args()
     with services.scratch() as state:
         os.environ |= places.environment(state) | {"LOG_LEVEL": "ERROR"}
         result = measure(options.writers, options.seconds, options.rounds)
+        result |= prove(options.entries)
     line = json.dumps(result)
     if options.json and options.json != "-":
         Path(options.json).write_text(line + "\n")
@@ -82,6 +96,24 @@ def measure(writers: int, seconds: float, rounds: int) -> dict[str, float]:
         "sealed": round(medians["sealed"], 1),
         "ratio": round(medians["sealed"] / medians["plain"], 3),
     }
+
+
+def prove(entries: int) -> dict[str, float]:
+    """Fill the log up to so many entries, seal them, and time the proof of the whole."""
+    from django.db import connection  # noqa: PLC0415
+
+    from audit import seal, verify  # noqa: PLC0415
+
+    with connection.cursor() as cursor:
+        cursor.execute(FILL, {"entries": entries})
+    while seal.seal():
+        pass
+    began = time.perf_counter()
+    report = verify.verify()
+    took = time.perf_counter() - began
+    if not report.ok:
+        raise SystemExit(f"the log is not intact: {report.problems[0].what}")
+    return {"entries": report.checked, "verify": round(took, 2)}
 
 
 def migrate() -> None:

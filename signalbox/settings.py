@@ -437,6 +437,12 @@ AUDIT_SIGNING_KEY = places.signing_key(STATE_DIR, env.signing_key("AUDIT_SIGNING
 """Signs exports and the audit log. The same for all processes; never in the database's reach."""
 AUDIT_PUBLIC_KEYS = env.public_keys("AUDIT_PUBLIC_KEYS")
 """Further keys whose signatures count: of former ones, for what was signed with them."""
+AUDIT_ANCHOR_FILE = Path(
+    env.str("AUDIT_ANCHOR_FILE", default=str(STATE_DIR / "audit-anchors.jsonl"))
+)
+"""Grows by a line a day. Best on a disk that the database's owner cannot write to."""
+AUDIT_ANCHOR_SINKS: list[str] = []
+"""Functions that are told of each anchor, in its transaction."""
 
 # --- example provider ----------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from accounts.actors import Actor
-from audit import queries, seal
+from audit import queries, seal, signatures
 from audit.exports import formats, packing
 from audit.models import Entry, Seal
 
@@ -58,7 +58,7 @@ def _content(entry: Entry) -> dict[str, object]:
     return {
         **entry.content,
         "id": entry.pk,
-        "at": seal.stamp(entry.at),
+        "at": signatures.stamp(entry.at),
         "digest": entry.digest,
         "actor_kind": entry.actor_kind,
         "actor_id": entry.actor_id,
@@ -74,5 +74,5 @@ def _chain(of: Seal, before: dict[int, str]) -> dict[str, object]:
         "seq": of.seq,
         "prev": before.get(of.seq - 1, seal.GENESIS),
         "hash": of.hash,
-        "sealed_at": seal.stamp(of.sealed_at),
+        "sealed_at": signatures.stamp(of.sealed_at),
     }

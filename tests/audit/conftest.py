@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 
-from audit import trail
-from audit.models import Entry
+from audit import canonical, seal, signatures, trail
+from audit.models import Entry, Seal
 from tests.support import flush
 
 
@@ -20,6 +21,14 @@ class Somebody:
     user_id: int | None = None
     label: str = ""
     entry: str = "page"
+
+
+@pytest.fixture(autouse=True)
+def anchor_file(settings, tmp_path) -> Path:
+    """Each test has a file of anchors of its own, as it has a log of its own."""
+    path: Path = tmp_path / "anchors.jsonl"
+    settings.AUDIT_ANCHOR_FILE = path
+    return path
 
 
 @pytest.fixture
@@ -53,3 +62,22 @@ def tamper(db: None) -> Callable[..., None]:
                 cursor.execute(flush.lock(table))
 
     return tamper
+
+
+@pytest.fixture
+def rechain(tamper) -> Callable[[], None]:
+    """What a forger who owns the database does last: every digest and every link made anew."""
+
+    def rechain() -> None:
+        for entry in Entry.objects.all():
+            digest = canonical.digest(entry.content)
+            tamper("UPDATE audit_entry SET digest = %s WHERE id = %s", digest, entry.id)
+        previous = seal.GENESIS
+        for seq, row in enumerate(Seal.objects.order_by("seq").select_related("entry"), start=1):
+            held = signatures.Digested(row.entry.id, row.entry.digest, row.entry.at)
+            previous = seal.link(previous, seq, row.sealed_at, held)
+            tamper(
+                "UPDATE audit_seal SET seq = %s, hash = %s WHERE seq = %s", seq, previous, row.seq
+            )
+
+    return rechain

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from audit import seal
-from audit.models import Entry, Seal
+from audit.models import Entry, Seal, SealSignature
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def sealed(record):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("table", ["audit_entry", "audit_seal"])
+@pytest.mark.parametrize("table", ["audit_entry", "audit_seal", "audit_signature", "audit_anchor"])
 @pytest.mark.parametrize(
     ("what", "statement"),
     [
@@ -28,20 +28,21 @@ def sealed(record):
     ],
 )
 def test_the_log_cannot_be_changed(sealed, table, what, statement):
-    column = {"audit_entry": "reason", "audit_seal": "hash"}[table]
+    column = {"audit_entry": "reason", "audit_seal": "hash"}.get(table, "signature")
     refused = pytest.raises(IntegrityError, match=f"{what} of {table} refused.*only grows.*Record")
     with refused, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(statement.format(table=table, column=column))
     assert Entry.objects.filter(reason="").exists()
     assert Seal.objects.exclude(hash="x").exists()
+    assert SealSignature.objects.exclude(signature="x").exists()
 
 
 @pytest.mark.django_db
 def test_the_triggers_fire_on_replicas_as_well():
     with connection.cursor() as cursor:
         cursor.execute("SELECT tgenabled FROM pg_trigger WHERE tgname LIKE 'audit_%_only_grows'")
-        assert cursor.fetchall() == [("A",), ("A",)]
+        assert cursor.fetchall() == [("A",)] * 4
 
 
 @pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 import rfc8785
 from django.db import connections, transaction
 
-from audit import seal, tasks
+from audit import seal, signatures, tasks
 from audit.models import Entry, Seal
 
 
@@ -58,10 +58,10 @@ def test_a_time_is_written_the_same_in_any_zone_and_with_or_without_a_fraction()
     here = datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=2)))
     utc = datetime(2026, 1, 1, 10, tzinfo=UTC)
     one, other = (
-        seal.link(seal.GENESIS, 1, at, seal.Digested(1, "0" * 64, at)) for at in (here, utc)
+        seal.link(seal.GENESIS, 1, at, signatures.Digested(1, "0" * 64, at)) for at in (here, utc)
     )
     assert one == other
-    assert seal.stamp(utc) == "2026-01-01T10:00:00.000000+00:00"
+    assert signatures.stamp(utc) == "2026-01-01T10:00:00.000000+00:00"
 
 
 @pytest.mark.django_db

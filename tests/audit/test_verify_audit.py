@@ -33,7 +33,9 @@ def test_an_intact_log_gives_status_0_and_one_json_object(entry, capsys):
     assert json.loads(out) == {
         "ok": True,
         "checked": 1,
+        "signed": 1,
         "unsealed": 0,
+        "anchors": 0,
         "problems": [],
         "head": {"seq": 1, "hash": Seal.objects.get().hash},
     }

@@ -11,7 +11,13 @@ from contextlib import contextmanager
 import pytest
 from django.db.backends.postgresql.operations import DatabaseOperations
 
-GROWS = ("audit_entry", "audit_seal", "approvals_policyversion")
+GROWS = (
+    "audit_entry",
+    "audit_seal",
+    "audit_signature",
+    "audit_anchor",
+    "approvals_policyversion",
+)
 
 
 def unlock(table: str) -> str:

@@ -6,16 +6,21 @@ import argparse
 import dataclasses
 import re
 import sys
+from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from audit import verify
+from audit import anchors, verify
+from audit.errors import AuditError
 from audit.management import output
 
 
 class Command(BaseCommand):
-    help = "Prove that no sealed entry of the audit log was altered, removed, added or moved."
+    help = (
+        "Prove that no sealed entry of the audit log was altered, removed, added or moved, by its"
+        " chain, its signatures and the anchors that were kept; or name each one that was."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         output.add_json_option(parser)
@@ -25,10 +30,23 @@ class Command(BaseCommand):
             type=_head,
             help="a head that an earlier run printed: the chain must go through it",
         )
+        parser.add_argument(
+            "--anchor",
+            metavar="FILE",
+            type=Path,
+            action="append",
+            default=[],
+            help="anchors kept elsewhere, through which the chain must go; may be repeated",
+        )
 
-    def handle(self, *, json: str, noted: verify.Head | None, **options: object) -> None:
+    def handle(
+        self, *, json: str, noted: verify.Head | None, anchor: list[Path], **options: object
+    ) -> None:
         try:
-            report = verify.verify(noted, progress=self._progress)
+            also = [one for path in anchor for one in anchors.read(path)]
+            report = verify.verify(noted, also=also, progress=self._progress)
+        except AuditError as error:
+            raise CommandError(str(error)) from error
         except DatabaseError as error:
             first = str(error).partition("\n")[0]
             raise CommandError(
@@ -40,7 +58,9 @@ class Command(BaseCommand):
             {
                 "ok": report.ok,
                 "checked": report.checked,
+                "signed": report.signed,
                 "unsealed": report.unsealed,
+                "anchors": report.anchors,
                 "problems": [dataclasses.asdict(problem) for problem in report.problems],
                 "head": dataclasses.asdict(report.head) if report.head else None,
             },
@@ -55,8 +75,8 @@ class Command(BaseCommand):
             self.stdout.write(problem.what)
         verdict = "is intact" if report.ok else f"is NOT intact: {len(report.problems)} problems"
         self.stdout.write(
-            f"The audit log {verdict}. {report.checked} entries are sealed, "
-            f"{report.unsealed} not yet."
+            f"The audit log {verdict}. {report.checked} entries are sealed, {report.signed} of"
+            f" them signed, {report.unsealed} not sealed yet. Anchors met: {report.anchors}."
         )
         if report.head:
             noted = f"{report.head.seq}:{report.head.hash}"
