@@ -97,6 +97,10 @@ class Standing:
     def label(self) -> str:
         return f"{self.person.label} for {self.absent.label}" if self.absent else self.person.label
 
+    def behind(self, agent: str) -> frozenset[int]:
+        """Ids of all for whom this person could speak where this agent asks."""
+        return frozenset(each.user_id for each in self.person.absent_from(agent))
+
 
 def standing(
     person: Person, gate: Gate, involved: Involved, verdict: str = Verdict.APPROVED
@@ -149,10 +153,7 @@ def one_voice(one: Standing, other: Standing, agent: str) -> bool:
     """Whether two approvals would be the word of one and the same person."""
     if one.ids & other.ids:
         return True
-    return any(
-        {absent.user_id for absent in first.person.absent_from(agent)} & second.ids
-        for first, second in ((one, other), (other, one))
-    )
+    return bool(one.behind(agent) & other.ids or other.behind(agent) & one.ids)
 
 
 def _admitted(person: Person, gate: Gate, agent: str) -> list[Standing]:
