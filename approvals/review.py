@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from accounts import actors
+from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
+from accounts.proof import Missing
 from approvals import amounts, claims, clock, eligibility, inbox, queries, shapes, urgency
 from approvals.amounts import MINOR, Amount
 from approvals.claims import Looker
@@ -99,8 +100,8 @@ class Review:
     """The way of the decision into the run."""
     effect: Effect | None = None
     """What was done on the ground of this decision, or what had been done before it."""
-    confirm: bool = False
-    """The policy wants to know again that it is really this person."""
+    missing: Missing = Missing.NOTHING
+    """How the reader has still to prove that it is really them."""
     position: int = 0
     """Place in the reader's inbox, from 1; 0: not in it."""
     count: int = 0
@@ -155,7 +156,6 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
     waiting = [row.request for row in queries.needs(user)]
     before, after = _difference(detail, unmasked=unmasked)
     effect = _effect(detail)
-    within = detail.gate.reauthenticate_within
     return Review(
         detail=detail,
         state=inbox.state_of(detail.state, request, tally, now),
@@ -174,7 +174,12 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
         mine=next((vote for vote in detail.votes if vote.user_id == user.pk), None),
         steps=_steps(detail),
         effect=effect,
-        confirm=within is not None and not actors.fresh(actor, within),
+        missing=proof.missing(
+            actor,
+            user,
+            within=detail.gate.reauthenticate_within,
+            passkey=detail.gate.passkey,
+        ),
         position=next((n for n, each in enumerate(waiting, 1) if each.pk == request.pk), 0),
         count=len(waiting),
         following=next((each for each in waiting if each.pk != request.pk), None),

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts import proof
 from accounts.middleware import SHOW_UTC
 from accounts.models import Theme, User
 from approvals import queries as approvals
@@ -66,6 +67,7 @@ def chrome(request: HttpRequest) -> dict[str, object]:
         "theme": person.theme if person else Theme.SYSTEM,
         "server_now": timezone.now(),
         "zone": zone,
+        "unfinished": partial(proof.unfinished, request) if person else "",
         "shows_utc": person is not None and bool(request.session.get(SHOW_UTC)),
         "demo": settings.DEMO,
     }

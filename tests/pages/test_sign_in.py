@@ -77,32 +77,6 @@ def test_the_authenticator_app_is_set_up_after_proving_oneself(page) -> None:
     expect(page.get_by_label("Authenticator secret")).to_have_value(re.compile(r"^[A-Z2-7]{16,}$"))
 
 
-def test_a_passkey_is_added_and_lets_its_owner_in(page) -> None:
-    person("Ada")
-    devtools = page.context.new_cdp_session(page)
-    devtools.send("WebAuthn.enable")
-    device = {
-        "protocol": "ctap2",
-        "transport": "internal",
-        "hasResidentKey": True,
-        "hasUserVerification": True,
-        "isUserVerified": True,
-    }
-    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": device})
-    sign_in(page)
-    page.goto("/me/")
-    page.get_by_role("link", name="Add a passkey").click()
-    prove(page)
-    page.get_by_label("Passwordless").check()
-    page.get_by_role("button", name="Add").click()
-    expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
-
-    page.context.clear_cookies()
-    page.goto("/accounts/login/")
-    page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page).to_have_url(SIGNED_IN)
-
-
 def test_the_theme_is_switched_and_stays(page, signed_in) -> None:
     signed_in(page, person("Ada")).goto("/me/")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
