@@ -22,7 +22,7 @@ from ledger import settle as settling
 from ledger.forms import LiftForm, SettleForm, StopForm
 from ledger.models import Stop
 from ledger.queries import Detail
-from runs import registry, web
+from runs import ports, registry, web
 
 SEE = "ledger.view_effect"
 MOST_LIFTED = 20
@@ -83,7 +83,9 @@ def _settle_page(
         "state": shown.state_of(detail.effect, detail.state),
         "suspect": suspect.of(detail),
         "looks": [shown.Asked.of(each) for each in detail.looks],
-        "preview": shown.preview(detail.effect.args),
+        "preview": shown.preview(
+            detail.effect.args, ports.cloak(detail.effect.run_id, web.reader(request))
+        ),
         "form": form,
         "confirmed": confirmed,
         "proof": not actors.fresh(Actor.of(request), settling.FRESH),

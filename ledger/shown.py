@@ -26,9 +26,9 @@ def state_of(effect: Effect, state: State) -> State:
     )
 
 
-def preview(args: object) -> str:
+def preview(args: object, cloak: masking.Cloak = masking.BARE) -> str:
     """The first arguments on one line, what is sensitive hidden."""
-    shown = masking.mask(args).value
+    shown = masking.mask(args, cloak).value
     if not isinstance(shown, Mapping):
         return ""
     plain = [

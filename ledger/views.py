@@ -17,6 +17,8 @@ from ledger import settle as settling
 from ledger.models import Effect, EffectAttempt, Incident
 from ledger.status import Status
 from runs import chain, masking, web
+from runs import ports as upper
+from runs.masking import Cloak
 
 SEE = "ledger.view_effect"
 SEE_ALL_ENTRIES = "audit.view_entry"
@@ -40,12 +42,13 @@ def effect(request: HttpRequest, uid: UUID) -> HttpResponse:
     user = web.reader(request, SEE)
     detail = queries.effect(uid, user)
     revealed = web.reveals(request, detail.effect.run_id, f"effect {uid}")
+    cloak = None if revealed else upper.cloak(detail.effect.run_id, user)
     ground = _ground(detail.effect, user)
     args, result, asked = (
-        _shown(value, revealed=revealed)
+        _shown(value, cloak)
         for value in (detail.effect.args, detail.effect.result, ground and ground.payload)
     )
-    calls = [_call(each, revealed=revealed) for each in detail.calls]
+    calls = [_call(each, cloak) for each in detail.calls]
     context = {
         "detail": detail,
         "effect": detail.effect,
@@ -63,7 +66,7 @@ def effect(request: HttpRequest, uid: UUID) -> HttpResponse:
         "may_settle": user.has_perm(settling.PERMISSION),
         "calls": calls,
         "looks": [shown.Asked.of(each) for each in detail.looks],
-        "incidents": [_incident(each, revealed=revealed) for each in detail.incidents],
+        "incidents": [_incident(each, cloak) for each in detail.incidents],
         "entries": _entries(user, uid),
         "sees_all_entries": user.has_perm(SEE_ALL_ENTRIES),
         "live_url": request.path,
@@ -83,16 +86,17 @@ def _task(effect: Effect) -> str:
     return effect.step.rpartition("@")[2].partition("/")[0]
 
 
-def _call(call: EffectAttempt, *, revealed: bool) -> shown.Call:
-    return shown.Call.of(call, response=_shown(call.response, revealed=revealed))
+def _call(call: EffectAttempt, cloak: Cloak | None) -> shown.Call:
+    return shown.Call.of(call, response=_shown(call.response, cloak))
 
 
-def _shown(value: object, *, revealed: bool) -> masking.Masked:
-    return masking.Masked(value=value, hidden=0) if revealed else masking.mask(value)
+def _shown(value: object, cloak: Cloak | None) -> masking.Masked:
+    """`cloak` None: everything."""
+    return masking.Masked(value=value, hidden=0) if cloak is None else masking.mask(value, cloak)
 
 
-def _incident(incident: Incident, *, revealed: bool) -> tuple[Incident, object]:
-    return incident, _shown(incident.facts, revealed=revealed).value
+def _incident(incident: Incident, cloak: Cloak | None) -> tuple[Incident, object]:
+    return incident, _shown(incident.facts, cloak).value
 
 
 def _entries(user: User, uid: UUID) -> list[Logged]:

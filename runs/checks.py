@@ -60,6 +60,7 @@ def ports_fit(**_: Any) -> list[CheckMessage]:
     ports_named = [
         ("RUNS_APPROVALS", settings.RUNS_APPROVALS, ports.Approvals),
         ("RUNS_LEDGER", settings.RUNS_LEDGER, ports.Ledger),
+        ("RUNS_MASKS", settings.RUNS_MASKS, ports.Masks),
         *(("RUNS_STORIES", named, ports.Story) for named in settings.RUNS_STORIES),
     ]
     for setting, named, protocol in ports_named:

@@ -5,11 +5,14 @@
 2. So is, whatever its field is called, an e-mail address or the number of a payment card, if
    RUNS_HIDDEN_KEYS has `email` or `card`. Inside of a longer text it alone is replaced.
 3. What is hidden is replaced as a whole by "hidden (email)"; empty values say nothing and stay.
-4. Pages hide by default. Who has `runs.view_payload` may look behind, and that is audited.
+4. A `Cloak` hides besides what the layers above keep from one reader of one run: by the end of a
+   value's path, wherever that stands, and by what it is, under whatever name and inside of texts.
+5. Pages hide by default. Who has `runs.view_payload` may look behind, and that is audited.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,9 +33,25 @@ class Masked:
     hidden: int
 
 
-def mask(value: object) -> Masked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cloak:
+    """What is hidden from one reader of one run besides."""
+
+    word: str = "policy"
+    paths: frozenset[tuple[str, ...]] = frozenset()
+    """A value is hidden if its path ends like one of these."""
+    texts: frozenset[str] = frozenset()
+    """Hidden wherever they occur."""
+    numbers: frozenset[int | float] = frozenset()
+
+
+BARE = Cloak()
+"""Hides nothing besides."""
+
+
+def mask(value: object, cloak: Cloak = BARE) -> Masked:
     """`value` (plain JSON) with what is sensitive replaced; the original is left as it is."""
-    masker = _Masker()
+    masker = _Masker(cloak)
     return Masked(value=masker.of(value), hidden=masker.hidden)
 
 
@@ -57,22 +76,45 @@ def _is_card(text: str) -> bool:
 class _Masker:
     """One walk through one value."""
 
-    def __init__(self) -> None:
+    def __init__(self, cloak: Cloak) -> None:
         self.hidden = 0
+        self.cloak = cloak
+        # The longest first: one text may be part of another.
+        self.texts = sorted(cloak.texts, key=len, reverse=True)
 
-    def of(self, value: object) -> object:
+    def of(self, value: object, path: tuple[str, ...] = ()) -> object:
         if isinstance(value, dict):
-            return dict(self._fields(value))
+            return dict(self._fields(value, path))
         if isinstance(value, list | tuple):
-            return [self.of(item) for item in value]
+            return [self._item(item, (*path, str(place))) for place, item in enumerate(value)]
         if isinstance(value, str):
-            return self._text(value)
-        if isinstance(value, int) and not isinstance(value, bool):
-            shown = self._text(str(value))
-            return value if shown == str(value) else shown
+            return self._json(value, path) or self._text(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._number(value)
         return value
 
+    def _number(self, value: float) -> object:
+        if value in self.cloak.numbers:
+            return self._instead(self.cloak.word)
+        shown = self._text(str(value)) if isinstance(value, int) else str(value)
+        return value if shown == str(value) else shown
+
+    def _json(self, text: str, path: tuple[str, ...]) -> str:
+        """A text that is JSON, such as the arguments of a model's tool call; empty if it is none
+        or holds nothing to hide. Only paths make it worth reading."""
+        if not self.cloak.paths or text[:1] not in ("{", "["):
+            return ""
+        try:
+            read = json.loads(text)
+        except (ValueError, RecursionError):
+            return ""
+        shown = self.of(read, path)
+        return "" if shown == read else json.dumps(shown, ensure_ascii=False)
+
     def _text(self, text: str) -> str:
+        for hidden in self.texts:
+            if hidden in text:
+                text = text.replace(hidden, self._instead(self.cloak.word))
         if "email" in settings.RUNS_HIDDEN_KEYS and "@" in text:
             text = _EMAIL.sub(lambda _: self._instead("email"), text)
         if "card" in settings.RUNS_HIDDEN_KEYS:
@@ -85,10 +127,21 @@ class _Masker:
         self.hidden += 1
         return f"hidden ({word})"
 
-    def _fields(self, value: dict[object, object]) -> Iterator[tuple[object, object]]:
+    def _cloaked(self, path: tuple[str, ...]) -> bool:
+        return any(path[-len(each) :] == each for each in self.cloak.paths)
+
+    def _item(self, held: object, path: tuple[str, ...]) -> object:
+        if held not in (None, "", [], {}) and self._cloaked(path):
+            return self._instead(self.cloak.word)
+        return self.of(held, path)
+
+    def _fields(
+        self, value: dict[object, object], path: tuple[str, ...]
+    ) -> Iterator[tuple[object, object]]:
         for key, held in value.items():
+            here = (*path, str(key))
             word = hides(key) if isinstance(key, str) else ""
             if word and held not in (None, "", [], {}) and not isinstance(held, bool):
                 yield key, self._instead(word)
             else:
-                yield key, self.of(held)
+                yield key, self._item(held, here)

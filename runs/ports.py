@@ -7,7 +7,7 @@ its fenced transaction. `Story` (RUNS_STORIES) is for the pages of a run.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -21,6 +21,7 @@ from django.utils.module_loading import import_string
 from accounts.models import User
 from runs.authority import Lease
 from runs.heads import Asker, Head
+from runs.masking import BARE, Cloak
 from runs.models import Run
 from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab
 
@@ -146,6 +147,13 @@ class Story(Protocol):
         """The ids of runs that an operator must look at, as a query; None: there are never any."""
 
 
+class Masks(Protocol):
+    """What the pages of runs and effects keep from a reader besides RUNS_HIDDEN_KEYS."""
+
+    def of_runs(self, run_ids: Collection[UUID], user: User) -> Mapping[UUID, Cloak]:
+        """What is hidden from this person in each of these runs. Reads only."""
+
+
 @cache
 def approvals() -> Approvals:
     # The system check in runs.checks has verified that the class has the protocol's methods.
@@ -155,6 +163,16 @@ def approvals() -> Approvals:
 @cache
 def ledger() -> Ledger:
     return cast(Ledger, import_string(settings.RUNS_LEDGER)())
+
+
+@cache
+def masks() -> Masks:
+    return cast(Masks, import_string(settings.RUNS_MASKS)())
+
+
+def cloak(run_id: UUID, user: User) -> Cloak:
+    """What is hidden from this person in this run."""
+    return masks().of_runs([run_id], user).get(run_id, BARE)
 
 
 @cache

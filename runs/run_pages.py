@@ -30,6 +30,7 @@ from runs import (
     standing,
     web,
 )
+from runs.masking import Cloak
 from runs.models import Run
 from runs.queries import Row
 from runs.status import PARKS, Park, Status
@@ -222,8 +223,9 @@ def state(request: HttpRequest, run_id: UUID) -> HttpResponse:
     show_all = web.reveals(request, run_id, "input and state")
     tip = None if top.run.status == Status.SUCCEEDED else chain.tips([run_id]).get(run_id)
     saved = chain.load(run_id, tip.id) if tip else None
-    given = _shown(top.run.input, show_all)
-    result = _shown(saved.values if saved else top.run.output, show_all)
+    cloak = _cloak(run_id, user, show_all)
+    given = _shown(top.run.input, cloak)
+    result = _shown(saved.values if saved else top.run.output, cloak)
     return _page(
         request,
         top,
@@ -284,8 +286,13 @@ def _page(
     return web.answer(request, "runs/run.html", "region", context)
 
 
-def _shown(value: object, show_all: bool) -> masking.Masked:
-    return masking.Masked(value=value, hidden=0) if show_all else masking.mask(value)
+def _shown(value: object, cloak: Cloak | None) -> masking.Masked:
+    return masking.Masked(value=value, hidden=0) if cloak is None else masking.mask(value, cloak)
+
+
+def _cloak(run_id: UUID, user: User, show_all: bool) -> Cloak | None:
+    """What this person does not see in the run; None: they asked to see all of it, and may."""
+    return None if show_all else ports.cloak(run_id, user)
 
 
 # --- one checkpoint -------------------------------------------------------------------------------
@@ -302,9 +309,10 @@ def checkpoint(request: HttpRequest, run_id: UUID, checkpoint_id: str) -> HttpRe
         raise errors.NoSuchRun("This run has no such checkpoint. Open the run's timeline.")
     show_all = web.reveals(request, run_id, f"checkpoint {checkpoint_id}")
     parent = chain.load(run_id, saved.parent_id) if saved.parent_id else None
-    values = _shown(saved.values, show_all)
-    before = _shown(parent.values if parent else {}, show_all)
-    pending = _shown(saved.pending, show_all)
+    cloak = _cloak(run_id, user, show_all)
+    values = _shown(saved.values, cloak)
+    before = _shown(parent.values if parent else {}, cloak)
+    pending = _shown(saved.pending, cloak)
     context = {
         "run": row.run,
         "row": row,
@@ -331,13 +339,13 @@ def export(request: HttpRequest, run_id: UUID) -> HttpResponse:
     user = web.reader(request)
     row = queries.one(run_id, user)
     show_all = web.reveals(request, run_id, "export")
-    text = json.dumps(_document(row, show_all), indent=2, ensure_ascii=False)
+    text = json.dumps(_document(row, _cloak(run_id, user, show_all)), indent=2, ensure_ascii=False)
     response = HttpResponse(text, content_type="application/json; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="run-{run_id}.json"'
     return response
 
 
-def _document(row: Row, show_all: bool) -> dict[str, object]:
+def _document(row: Row, cloak: Cloak | None) -> dict[str, object]:
     run = row.run
     return {
         "id": str(run.pk),
@@ -350,8 +358,8 @@ def _document(row: Row, show_all: bool) -> dict[str, object]:
         "created_at": run.created_at.isoformat(),
         "ended_at": run.ended_at and run.ended_at.isoformat(),
         "idempotency_key": run.idempotency_key,
-        "input": _shown(run.input, show_all).value,
-        "output": _shown(run.output, show_all).value,
+        "input": _shown(run.input, cloak).value,
+        "output": _shown(run.output, cloak).value,
         "error": f"{run.error_class}: {run.error}" if run.error_class else None,
         "attempts": [
             {

@@ -298,6 +298,7 @@ RUNS_AGENTS = [
 """Every agent that may be started: see `runs.registry.Declaration` for the keys."""
 RUNS_APPROVALS = "approvals.port.Approvals"
 RUNS_LEDGER = "ledger.port.Ledger"
+RUNS_MASKS = "approvals.cloaks.Masks"
 RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
 RUNS_SWEEP_RULES = [

@@ -6,7 +6,7 @@ A field of `args` is hidden wherever a payload holds arguments, whatever its sha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from approvals.policies.steps import Mask
@@ -41,6 +41,32 @@ def cover(value: object, masks: Iterable[Mask], *, root: str) -> Covered:
             found = 0
         hidden += found
     return Covered(value=value, hidden=hidden)
+
+
+def hidden(value: object, masks: Iterable[Mask], *, root: str) -> list[object]:
+    """The single values that `cover` hides in `value`."""
+    return list(_lost(value, cover(value, masks, root=root).value))
+
+
+def _lost(before: object, after: object) -> Iterator[object]:
+    if after == HIDDEN:
+        yield from _leaves(before)
+    elif isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key, held in before.items():
+            yield from _lost(held, after[key])
+    elif isinstance(before, list) and isinstance(after, list):
+        for held, shown in zip(before, after, strict=True):
+            yield from _lost(held, shown)
+
+
+def _leaves(value: object) -> Iterator[object]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
 
 
 def _hide(value: object, keys: list[str]) -> tuple[object, int]:

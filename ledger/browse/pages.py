@@ -22,7 +22,7 @@ from ledger.browse.listing import Count, Listing, Overlays, Place
 from ledger.errors import SearchTooSlow
 from ledger.models import Effect
 from ledger.status import Status
-from runs import web
+from runs import masking, ports, web
 from runs.status import State
 
 SEE = "ledger.view_effect"
@@ -92,7 +92,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "form": form,
         "filtered": form.used,
         "filters": [_filter(each) for each in forms.chips(form, request.GET)],
-        "rows": _rows(page.rows),
+        "rows": _rows(page.rows, user),
         "chips": _chips(request.GET, page.counts),
         "total": listing.total(page.counts),
         "page": page,
@@ -175,12 +175,13 @@ def _filter(chip: forms.Chip) -> Filter:
     return Filter(label=chip.label, value=chip.value, url=here(chip.without))
 
 
-def _rows(effects: list[Effect]) -> list[Row]:
+def _rows(effects: list[Effect], user: User) -> list[Row]:
     overlays = Overlays.of(effects)
-    return [_row(effect, overlays) for effect in effects]
+    cloaks = ports.masks().of_runs({effect.run_id for effect in effects}, user)
+    return [_row(effect, overlays, cloaks.get(effect.run_id, masking.BARE)) for effect in effects]
 
 
-def _row(effect: Effect, overlays: Overlays) -> Row:
+def _row(effect: Effect, overlays: Overlays, cloak: masking.Cloak) -> Row:
     state = status.shown(
         effect.status,
         calling=effect.pk in overlays.calling,
@@ -190,7 +191,7 @@ def _row(effect: Effect, overlays: Overlays) -> Row:
     return Row(
         effect=effect,
         state=shown.state_of(effect, state),
-        preview=shown.preview(effect.args),
+        preview=shown.preview(effect.args, cloak),
         incident=effect.pk in overlays.incident,
     )
 

@@ -16,7 +16,7 @@ from ledger.confirmation import hooks
 from ledger.models import Effect, EffectAttempt, HookEvent, HookRefusals, Idempotency, Look
 from ledger.rows import clock
 from ledger.status import HEARD, Heard, Status
-from runs import visible
+from runs import masking, ports, visible
 from runs.models import Worker
 from runs.status import State
 
@@ -64,7 +64,10 @@ def doubts(user: User, *, after: Place | None = None, limit: int = 50) -> list[D
     )
     listed = list(effects.order_by("updated_at", "uid")[:limit])
     now, workers = clock(), _workers(listed)
-    return [_doubt(effect, workers, now) for effect in listed]
+    cloaks = ports.masks().of_runs({effect.run_id for effect in listed}, user)
+    return [
+        _doubt(effect, workers, now, cloaks.get(effect.run_id, masking.BARE)) for effect in listed
+    ]
 
 
 def _workers(effects: Sequence[Effect]) -> dict[str, Worker]:
@@ -72,7 +75,9 @@ def _workers(effects: Sequence[Effect]) -> dict[str, Worker]:
     return Worker.objects.in_bulk(names)
 
 
-def _doubt(effect: Effect, workers: dict[str, Worker], now: datetime) -> Doubt:
+def _doubt(
+    effect: Effect, workers: dict[str, Worker], now: datetime, cloak: masking.Cloak
+) -> Doubt:
     calls, looks = list(effect.calls.all()), list(effect.looks.all())
     call = calls[-1] if calls else None
     worker = None
@@ -81,7 +86,7 @@ def _doubt(effect: Effect, workers: dict[str, Worker], now: datetime) -> Doubt:
         worker = suspect.judge(call, effect.run.lease, known, now)
     return Doubt(
         effect=effect,
-        preview=shown.preview(effect.args),
+        preview=shown.preview(effect.args, cloak),
         call=call,
         worker=worker,
         looks=len(looks),

@@ -90,7 +90,10 @@ def test_a_port_that_lacks_a_method_is_told_by_name(settings) -> None:
     settings.RUNS_LEDGER = "tests.nowhere.Ledger"
     lacking, missing = checks.ports_fit()
     assert lacking.id == "runs.E006"
-    assert "lacks forget, hand_over, held, note_delivered, open, withdraw" in lacking.msg
+    assert (
+        "lacks forget, hand_over, held, note_cut, note_delivered, open, outdated, withdraw"
+        in lacking.msg
+    )
     assert missing.id == "runs.E005"
 
 

@@ -7,5 +7,5 @@ from runs import graphs, ports, registry
 
 def forget() -> None:
     """Read them anew at the next use, from the settings as they are then."""
-    for cached in (ports.approvals, ports.ledger, registry.declarations, graphs.load):
+    for cached in (ports.approvals, ports.ledger, ports.masks, registry.declarations, graphs.load):
         cached.cache_clear()

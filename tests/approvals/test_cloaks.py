@@ -1,0 +1,155 @@
+"""What a policy masks is not to be read on the pages of the run and its effects either."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from approvals import clock
+from audit import canonical
+from ledger.models import Effect
+from runs import chain, masking
+from runs.masking import Cloak
+from tests.approvals.conftest import ask, ours, pending
+from tests.support.people import person
+from tests.support.web import html_of
+
+pytestmark = pytest.mark.django_db
+IBAN = "DE02120300000000202051"
+SALARY = 52_345
+ARGS = {"order_id": "A-7", "to": {"iban": IBAN}, "salary": SALARY}
+STATE = {
+    "note": f"Pay it to {IBAN}, please.",
+    "elsewhere": {"account": IBAN, "again": SALARY},
+    "messages": [
+        {"tool_calls": [{"args": {"to": {"iban": "another"}}}]},
+        {"arguments": json.dumps({"to": {"iban": "a third"}, "order_id": "A-7"})},
+    ],
+}
+SECRETS: tuple[str, ...] = (IBAN, str(SALARY), "another", "a third")
+
+
+@pytest.fixture
+def run(waiting_run, rule):
+    rule(masked=["args.to.iban: treasury", "args.salary"])
+    return waiting_run(input=STATE)
+
+
+@pytest.fixture
+def asking(run):
+    ask(run, pending(ours(args=ARGS)))
+    return run
+
+
+@pytest.fixture
+def paid(asking):
+    return Effect.objects.create(
+        run=asking,
+        tool="payments.refund",
+        args=ARGS,
+        args_hash=canonical.digest(ARGS),
+        idempotency_key="k",
+        provider_key="k",
+        step="s@t",
+        status="sent",
+        idempotency="provider",
+        fence=1,
+        attempts=1,
+        result={"paid_to": IBAN},
+    )
+
+
+def pages(run, monkeypatch) -> list[str]:
+    saved = chain.State(
+        ns="",
+        id="c2",
+        parent_id="c1",
+        child_id="",
+        at=clock.now(),
+        step=1,
+        fence=1,
+        ran="a",
+        due="b",
+        values=STATE,
+        pending=[{"task": "t", "channel": "x", "value": STATE}],
+    )
+    monkeypatch.setattr(chain, "load", lambda run_id, checkpoint_id: saved)
+    effects = Effect.objects.filter(run=run)
+    return [
+        reverse("runs:tab", args=[run.pk, "state"]),
+        reverse("runs:checkpoint", args=[run.pk, "c2"]),
+        reverse("runs:export", args=[run.pk]),
+        reverse("ledger:list"),
+        *(reverse("ledger:effect", args=[each.uid]) for each in effects),
+    ]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_who_does_not_see_a_field_when_asked_does_not_read_it_on_the_pages_of_the_run(
+    client, ben, request, run, asked, monkeypatch
+):
+    client.force_login(ben)
+    if asked:
+        request.getfixturevalue("paid")
+        secrets = SECRETS
+    else:  # nothing is known of the values yet, but the fields are
+        run.input = {"to": {"iban": IBAN}, "salary": SALARY}
+        run.save()
+        monkeypatch.setitem(globals(), "STATE", run.input)
+        secrets = SECRETS[:2]
+        ask(run, pending("something else"))
+    found = pages(run, monkeypatch)
+    assert len(found) == 4 + asked
+    for page in found:
+        answer = client.get(page)
+        assert answer.status_code == 200, page
+        for secret in secrets:
+            assert secret not in answer.content.decode(), (page, secret)
+    assert "hidden (policy)" in html_of(client.get(found[0]))
+
+
+def test_members_of_the_named_groups_see_their_fields_and_no_others(client, paid, monkeypatch):
+    client.force_login(person("Tess", "treasury", "finance", "approver"))
+    for page in pages(paid.run, monkeypatch):
+        text = client.get(page).content.decode()
+        assert IBAN in text or page == reverse("ledger:list"), page
+        assert str(SALARY) not in text, page
+
+
+def test_who_may_look_behind_masks_does_so_here_as_well(client, ada, paid, monkeypatch):
+    client.force_login(person("Otto", "operator"))
+    for page in pages(paid.run, monkeypatch):
+        assert IBAN not in client.get(page).content.decode()
+    page = reverse("runs:tab", args=[paid.run_id, "state"])
+    assert IBAN in client.get(page + "?reveal=1").content.decode()
+
+
+def test_the_policy_of_then_goes_on_to_hide(client, ben, asking, rule, monkeypatch):
+    rule(masked=[])
+    client.force_login(ben)
+    assert IBAN not in client.get(pages(asking, monkeypatch)[0]).content.decode()
+
+
+def test_a_policy_for_other_agents_hides_nothing(client, ben, waiting_run, settings):
+    settings.APPROVALS_POLICIES = [
+        {"name": "other", "group": "finance", "agent": "other_*", "masked": ["args.salary"]}
+    ]
+    run = waiting_run(input={"salary": SALARY})
+    ask(run, pending(ours()))
+    client.force_login(ben)
+    page = client.get(reverse("runs:tab", args=[run.pk, "state"]))
+    assert str(SALARY) in page.content.decode()
+
+
+def test_short_values_are_hidden_by_their_places_alone():
+    cloak = Cloak(paths=frozenset({("pin",), ("a", "b")}))
+    shown = masking.mask({"pin": 7, "x": 7, "a": {"b": "y"}, "b": "y"}, cloak)
+    assert shown.value == {
+        "pin": "hidden (policy)",
+        "x": 7,
+        "a": {"b": "hidden (policy)"},
+        "b": "y",
+    }
+    assert shown.hidden == 2
