@@ -50,6 +50,8 @@ RIGHTS = (
     Right("approvals.view_request", "see requests for approval", ALL),
     Right("approvals.decide_request", "decide requests for approval", (APPROVER, ADMIN)),
     Right("approvals.change_policy", "change the policies of approvals", (ADMIN,)),
+    Right("approvals.report_mishap", "say that something approved went wrong", ALL),
+    Right("approvals.view_statistics", "see the statistics of approvers", (AUDITOR, ADMIN)),
     Right("approvals.delegate_request", "delegate decisions for somebody absent", (ADMIN,)),
     Right("audit.view_entry", "see the audit log", (AUDITOR, ADMIN)),
     Right("audit.export_entry", "export the audit log", (AUDITOR, ADMIN)),

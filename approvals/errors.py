@@ -145,6 +145,29 @@ class Busy(ApprovalsError):
     http_status = 503
 
 
+# --- what went wrong afterwards ------------------------------------------------------------------
+
+
+class NothingHappened(ApprovalsError):
+    """This was not approved, or has not reached its run: nothing can have gone wrong by it."""
+
+
+class NoSuchMishap(ApprovalsError):
+    """There is no such note, or it is none that you may see. Look for it at its request."""
+
+    http_status = 404
+
+
+class MishapWithdrawn(ApprovalsError):
+    """This was withdrawn already. Nothing has changed."""
+
+
+class NotYours(ApprovalsError):
+    """Only who said that it went wrong, or an auditor, can withdraw it. Ask one of them."""
+
+    http_status = 403
+
+
 # --- policies and delegations --------------------------------------------------------------------
 
 

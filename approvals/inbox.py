@@ -12,6 +12,7 @@ from datetime import datetime
 
 from accounts.models import User
 from approvals import claims, clock, glance, policy, queries, urgency
+from approvals.aftermath import mishaps
 from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally, gate_of
 from approvals.models import Request
@@ -57,6 +58,8 @@ class Line:
     """The reader may choose it, to decide many at once."""
     bulk: bool = False
     """It may be approved together with others."""
+    mishap: State | None = None
+    """How badly it went wrong afterwards, if somebody said so."""
     lookers: tuple[Looker, ...] = ()
     """Who says that they look at it."""
 
@@ -99,10 +102,12 @@ def lines(rows: Iterable[Row], groups: Collection[str] = ()) -> list[Line]:
     electorate, book = Electorate.of(asked), policy.in_force()
     now = clock.now()
     lookers = claims.on([request.pk for request in asked])
+    wrong = mishaps.worst([row.request.pk for row in found if row.decision])
     return [
         replace(
             _line(row, electorate, book, now),
             lookers=tuple(lookers.get(row.request.pk, ())),
+            mishap=wrong.get(row.request.pk),
             pick=row.mine,
             bulk=row.mine and row.gate is not None and not _opened_first(row, row.gate, groups),
         )

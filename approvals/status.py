@@ -113,3 +113,37 @@ DELIVERIES: dict[str, State] = {
         sentence="The run could not use this decision.",
     ),
 }
+
+
+class Severity(models.TextChoices):
+    """How bad it was that went wrong after an approval."""
+
+    LOW = "low", "Low"
+    MEDIUM = "medium", "Medium"
+    HIGH = "high", "High"
+
+
+SEVERITIES: dict[str, State] = {
+    Severity.LOW: State(
+        value="low",
+        label="Went wrong, low",
+        tone="neutral",
+        icon="flag",
+        sentence="Somebody had to put something right; nobody outside was harmed.",
+    ),
+    Severity.MEDIUM: State(
+        value="medium",
+        label="Went wrong, medium",
+        tone="warn",
+        icon="flag",
+        sentence="Somebody outside noticed, or money had to be moved back.",
+    ),
+    Severity.HIGH: State(
+        value="high",
+        label="Went wrong, high",
+        tone="bad",
+        icon="flag",
+        sentence="Harm that cannot be undone, or that must be reported.",
+    ),
+}
+"""The worst last."""

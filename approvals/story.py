@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from uuid import UUID
 
@@ -11,12 +11,21 @@ from django.urls import reverse
 
 from accounts.models import User
 from approvals import deadlines, queries
+from approvals.aftermath import mishaps
 from approvals.models import Decision, Request
 from approvals.policy import OnDeadline, Policy
-from approvals.status import DELIVERIES, STATES, Delivery, Status
+from approvals.status import DELIVERIES, SEVERITIES, STATES, Delivery, Status
 from runs.models import Run
+from runs.status import State
 from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab, phrase
 
+WITHDRAWN = State(
+    value="mishap_withdrawn",
+    label="Not wrong after all",
+    tone="neutral",
+    icon="slash",
+    sentence="Somebody withdrew that this had gone wrong.",
+)
 MOST = 200
 """Rows of a tab, and of each kind of event."""
 
@@ -55,6 +64,7 @@ class Story:
             *map(_asked, asked[:MOST]),
             *map(_decided, decided.order_by("at")[:MOST]),
             *map(_delivered, delivered.order_by("delivered_at")[:MOST]),
+            *_mishaps(run_id, mine, since, until),
         ]
 
     def notice(self, run: Run, user: User) -> Notice | None:
@@ -158,6 +168,35 @@ def _delivered(decision: Decision) -> Event:
         text=f"The run has the answer: {decision.request.title}",
         url=_url(decision.request),
     )
+
+
+def _mishaps(
+    run_id: UUID, visible: QuerySet[Request], since: datetime, until: datetime | None
+) -> Iterator[Event]:
+    """What was said to have gone wrong in this time, and what of it was withdrawn."""
+
+    def within(at: datetime) -> bool:
+        return since <= at and (until is None or at < until)
+
+    for each in mishaps.of_run(run_id).filter(request__in=visible)[:MOST]:
+        withdrawal = mishaps.withdrawal_of(each)
+        if within(each.at):
+            yield Event(
+                at=each.at,
+                state=SEVERITIES[each.severity],
+                text=each.request.title,
+                note=phrase(f"{each.by_label}: {each.note}"),
+                url=_url(each.request),
+                mark=True,
+            )
+        if withdrawal is not None and within(withdrawal.at):
+            yield Event(
+                at=withdrawal.at,
+                state=WITHDRAWN,
+                text=each.request.title,
+                note=phrase(f"{withdrawal.by_label}: {withdrawal.reason}"),
+                url=_url(each.request),
+            )
 
 
 def _may_decide(request: Request, user: User) -> bool:

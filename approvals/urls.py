@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from approvals import delegation_pages, notice_pages, policy_pages, try_pages, views
+from approvals.aftermath import pages as aftermath_pages
+from approvals.aftermath import statistics_pages
 from approvals.bulk import pages as bulk_pages
 
 app_name = "approvals"
@@ -27,6 +29,13 @@ urlpatterns = [
         name="delegation_end",
     ),
     path("approvals/try/", try_pages.try_out, name="try"),
+    path("approvals/statistics/", statistics_pages.statistics, name="statistics"),
+    path("approvals/<uuid:request_id>/went-wrong/", aftermath_pages.report, name="mishap"),
+    path(
+        "approvals/went-wrong/<int:mishap_id>/withdraw/",
+        aftermath_pages.withdraw,
+        name="mishap_withdraw",
+    ),
     path("approvals/<uuid:request_id>/", views.review, name="review"),
     path("approvals/<uuid:request_id>/claim/", notice_pages.claim, name="claim"),
     path("me/notices/", notice_pages.notices, name="notices"),

@@ -24,6 +24,7 @@ from accounts.models import User
 from approvals import clock, decisions, errors, forms, picked, queries, shapes
 from approvals import inbox as lists
 from approvals import review as reviews
+from approvals.aftermath import mishaps, openings
 from approvals.forms import DecisionForm
 from approvals.jsonforms import fields
 from approvals.reply_forms import Reply, ReplyForm
@@ -34,6 +35,7 @@ from runs import masking, web
 SEE = "approvals.view_request"
 SEE_POLICIES = "audit.view_entry"
 """Who reads everything reads the policies, too."""
+SEE_STATISTICS = "approvals.view_statistics"
 VIEWS = {"mine": "Needs you", "pending": "All waiting", "decided": "Decided"}
 EVERY = 10
 """Seconds between two looks at a list or a page that may change."""
@@ -59,6 +61,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
         "waiting": queries.visible_to(user).filter(status=Status.PENDING).count(),
         "every": EVERY,
         "may_see_policies": user.has_perm(SEE_POLICIES),
+        "may_see_statistics": user.has_perm(SEE_STATISTICS),
     }
     return web.answer(request, "approvals/inbox.html", "rows", context)
 
@@ -109,7 +112,7 @@ def _moment(text: str) -> datetime | None:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
-    """Read one request and decide it. GET and HEAD change nothing."""
+    """Read one request and decide it. GET and HEAD change nothing; GET notes that it was shown."""
     if request.method == "POST":
         return _decide(request, request_id, _voter(request, request_id))
     user = web.reader(request, SEE)
@@ -258,7 +261,11 @@ class _Page:
             comment = form["comment"].value() or ""
         if shown.errors.get("comment"):
             shown.fields["comment"].widget.attrs["autofocus"] = True
+        if self.request.method != "HEAD" and "prefetch" not in self._purpose:
+            openings.note(detail, self.user)
         context = _context(self.request, self._review(detail)) | {
+            "marks": mishaps.marks(detail.request.pk, self.user),
+            "may_report": mishaps.may_report(detail.request, self.user),
             "ahead": reviews.ahead(detail, self.user),
             "form": shown,
             "comment": comment,
@@ -274,6 +281,11 @@ class _Page:
             context,
             status=refusal.http_status if refusal else status,
         )
+
+    @property
+    def _purpose(self) -> str:
+        """Why the browser asks; a page fetched ahead may never be shown."""
+        return self.request.headers.get("Sec-Purpose", "")
 
     def must_read(self, detail: queries.Detail) -> bool:
         return bool(self._review(detail).exact.too_long)

@@ -15,6 +15,7 @@ GROUPS = {
     "run": "Runs",
     "request": "Requests",
     "decision": "Decisions",
+    "mishap": "What went wrong",
     "effect": "Effects",
     "stop": "Emergency stops",
     "message": "Messages of the outbox",

@@ -165,6 +165,15 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "person.changed": _verb(
             "Person changed", "An account, its groups or its rights were changed.", "warn", "person"
         ),
+        "mishap.reported": _verb(
+            "Went wrong", "Somebody said that something approved went wrong.", "bad", "flag"
+        ),
+        "mishap.withdrawn": _verb(
+            "Went wrong: withdrawn", "It had not gone wrong after all.", "neutral", "slash"
+        ),
+        "mishap.refused": _verb(
+            "Went wrong: refused", "What went wrong was not noted.", "bad", "slash"
+        ),
         "policy.changed": _verb(
             "Policy changed", "A policy in force is not what it was.", "warn", "lock"
         ),

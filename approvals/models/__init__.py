@@ -15,7 +15,9 @@ from __future__ import annotations
 from approvals.models.claims import Claim
 from approvals.models.delegations import Delegation
 from approvals.models.firings import Firing
+from approvals.models.mishaps import Mishap, Withdrawal
 from approvals.models.notices import Notice, NoticeChoice
+from approvals.models.openings import Opening
 from approvals.models.policies import PolicyVersion
 from approvals.models.requests import Request
 from approvals.models.verdicts import Decision, Vote
@@ -25,9 +27,12 @@ __all__ = [
     "Decision",
     "Delegation",
     "Firing",
+    "Mishap",
     "Notice",
     "NoticeChoice",
+    "Opening",
     "PolicyVersion",
     "Request",
     "Vote",
+    "Withdrawal",
 ]

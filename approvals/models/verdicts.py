@@ -64,6 +64,7 @@ class Vote(models.Model):
                 condition=~Q(verdict=status.Verdict.EXPIRED),
             ),
         )
+        indexes = (models.Index(fields=("at",), name="approvals_vote_at"),)
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.verdict}"

@@ -17,6 +17,8 @@ GROWS = (
     "audit_signature",
     "audit_anchor",
     "approvals_policyversion",
+    "approvals_mishap",
+    "approvals_withdrawal",
 )
 
 

@@ -1,0 +1,72 @@
+"""After the fact in a real browser: marking, withdrawing, and the statistics on every screen."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from approvals import clock
+from approvals.models import Decision, Mishap
+from tests.approvals.conftest import approve
+from tests.pages.screens import everywhere
+from tests.pages.test_bulk import asked, ben, policies  # noqa: F401  # fixtures
+from tests.support.people import person
+
+pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_what_went_wrong_is_marked_and_withdrawn(open_page, signed_in, ben, asked, scripts):  # noqa: F811
+    request = asked(10382)
+    approve(request, ben)
+    Decision.objects.update(delivery="took_effect", deliveries=1, delivered_at=clock.now())
+    page = signed_in(open_page(java_script_enabled=scripts), person("Cy"))
+    page.goto(f"/approvals/{request.pk}/")
+    mark(page)
+    expect(page.get_by_label("After the fact")).to_contain_text("The customer called twice.")
+    page.get_by_role("link", name="Withdraw…").click()
+    page.get_by_label("Reason").fill("It was another order")
+    page.get_by_role("button", name="Withdraw it").click()
+    expect(page.get_by_label("After the fact")).to_contain_text("Withdrawn by Cy")
+    assert Mishap.objects.count() == 1
+
+
+def test_the_pages_are_fit_for_every_screen_and_for_everybody(
+    open_page,
+    signed_in,
+    ben,  # noqa: F811
+    asked,  # noqa: F811
+    assert_accessible,
+    assert_fits,
+):
+    request = asked(10382)
+    page = signed_in(open_page(), person("Cy"))
+
+    def fits() -> None:
+        for _ in everywhere(page):
+            assert_accessible(page)
+            assert_fits(page)
+
+    page.goto("/approvals/statistics/")
+    fits()
+    approve(request, ben)
+    Decision.objects.update(delivery="took_effect", deliveries=1, delivered_at=clock.now())
+    page.goto(f"/approvals/{request.pk}/went-wrong/")
+    fits()
+    page.goto(f"/approvals/{request.pk}/")
+    mark(page)
+    fits()
+    page.get_by_role("link", name="Withdraw…").click()
+    fits()
+    for place in ("/approvals/?view=decided", "/approvals/statistics/"):
+        page.goto(place)
+        fits()
+    page.get_by_text("How these are counted").click()
+    fits()
+
+
+def mark(page: Page) -> None:
+    page.get_by_role("link", name="It went wrong…").click()
+    page.get_by_label("High").check()
+    page.get_by_label("What went wrong?").fill("The customer called twice.")
+    page.get_by_role("button", name="Mark as gone wrong").click()
