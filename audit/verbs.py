@@ -133,6 +133,15 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "effect.conflict": _verb(
             "Conflict", "The key of an effect came back with other arguments.", "bad", "triangle"
         ),
+        "effect.drifted": _verb(
+            "Changed on retry", "A step ran again and asked for another effect.", "warn", "triangle"
+        ),
+        "effect.drift_accepted": _verb(
+            "Change accepted", "A person let the run do what it asks for now.", "human", "hand"
+        ),
+        "effect.drift_refused": _verb(
+            "Change not accepted", "Nothing was accepted.", "bad", "slash"
+        ),
         "effect.refused": _verb("Effect refused", "The ledger sent nothing.", "bad", "slash"),
         "effect.reversed": _verb(
             "Taken back", "The provider has undone what had happened.", "bad", "triangle"

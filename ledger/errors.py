@@ -145,6 +145,16 @@ class BadResult(LedgerError):
     http_status = 422
 
 
+class NoSuchDrift(LedgerError):
+    """There is no change between attempts with this id. Look for it on the page of its run."""
+
+    http_status = 404
+
+
+class NothingToAccept(LedgerError):
+    """Nothing waits for this to be accepted: it was accepted already, or stopped nothing."""
+
+
 class NoSuchStop(LedgerError):
     """There is no emergency stop with this id. Reload the page."""
 

@@ -101,6 +101,12 @@ class AgainForm(forms.Form):
     reason = _reason()
 
 
+class AcceptForm(forms.Form):
+    """Why a run may do something else than before."""
+
+    reason = _reason()
+
+
 class LiftForm(forms.Form):
     """Why a stop is not needed any more."""
 

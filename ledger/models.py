@@ -72,6 +72,8 @@ class Effect(models.Model):
     """The decision that allowed it, where a permit is needed; one permit, one effect."""
     fence = models.BigIntegerField()
     """Of the driver that reserved it last."""
+    reached_fence = models.BigIntegerField(default=0)
+    """Of the last driver whose node asked for it, even if it was only told (`ledger.drift`)."""
     settled_by = models.CharField(max_length=200, blank=True, default="")
     settle_reason = models.TextField(blank=True, default="")
     settle_evidence = models.TextField(blank=True, default="")
@@ -306,6 +308,50 @@ class Incident(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.effect_id}"
+
+
+class Drift(models.Model):
+    """A later attempt of a step asked for another effect than an earlier one (`ledger.drift`)."""
+
+    uid = models.UUIDField(unique=True, default=new_id, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="drifts")
+    step = models.CharField(max_length=300)
+    tool = models.CharField(max_length=200)
+    before = models.ForeignKey(Effect, on_delete=models.PROTECT, related_name="drifts")
+    """What the earlier attempt asked for, and the later one did not."""
+    fence_before = models.BigIntegerField()
+    key = models.CharField(max_length=500)
+    """Of the effect that the later attempt asked for; there is one unless it was stopped."""
+    args = models.JSONField()
+    args_hash = models.CharField(max_length=64)
+    fence = models.BigIntegerField()
+    stopped = models.BooleanField()
+    """The effect was not started; the run waits until somebody accepts it."""
+    at = models.DateTimeField(db_default=ClockTimestamp())
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    """The same attempt asked for the earlier effect after all."""
+    accepted_by = models.CharField(max_length=200, blank=True, default="")
+    accept_reason = models.TextField(blank=True, default="")
+    accepted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        default_permissions = ()
+        indexes = (
+            models.Index(fields=("run", "at"), name="ledger_drift_by_run"),
+            models.Index(
+                fields=("run",),
+                name="ledger_drift_undecided",
+                condition=Q(stopped=True, withdrawn_at=None, accepted_at=None),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.uid}"
+
+    @property
+    def undecided(self) -> bool:
+        """The run waits for somebody."""
+        return self.stopped and self.withdrawn_at is None and self.accepted_at is None
 
 
 class Stop(models.Model):

@@ -17,5 +17,5 @@ class Ledger:
         )
         if found is None:
             raise AssertionError("EXISTS always answers")
-        in_doubt, stopped = found
-        return Hindrances(in_doubt=in_doubt, stopped=stopped)
+        in_doubt, stopped, drifted = found
+        return Hindrances(in_doubt=in_doubt, stopped=stopped, drifted=drifted)

@@ -37,6 +37,15 @@ class PermitMissing(StopRun):
     park = Park.PERMIT_MISSING
 
 
+class Drifted(StopRun):
+    """A later attempt of a step asked for another effect than the earlier one. Nothing was sent.
+
+    Accept the new arguments, or cancel the run.
+    """
+
+    park = Park.DRIFT
+
+
 class LeaseGone(StopRun):
     """This worker may not start effects for the run any more; whoever holds the lease goes on."""
 

@@ -56,6 +56,9 @@ class Tool:
     permit: Permit = False
     key: str | None = None
     """Template of a business key."""
+    drift: str = ""
+    """What to do about an attempt that asks for something else: "stop" or "flag"; empty:
+    LEDGER_DRIFT."""
     redact: frozenset[str] = frozenset()
     """Fields whose values are never stored in clear."""
     undo: str = ""

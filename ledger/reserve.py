@@ -13,8 +13,9 @@ or raises. In this order:
 
 1. The lease is held, or LeaseGone.
 2. Same key, other call: EffectConflict.
-3. The latch: while any effect of the run is in doubt, EffectInDoubt, also for what is decided. User
-   code can swallow our exception and go on; the run has to stop all the same.
+3. The latch: while any effect of the run is in doubt, EffectInDoubt, also for what is decided, and
+   Drifted while the run waits for somebody to accept drift. User code can swallow our exception and
+   go on; the run has to stop all the same.
 4. What is decided is told, whatever else is forbidden: telling changes nothing outside.
 5. A call may be started only if nobody asked to cancel, the run is not read-only, no emergency stop
    is on, and its permit is there.
@@ -33,6 +34,7 @@ from accounts.actors import Actor
 from audit import trail
 from audit.canonical import Json
 from ledger import errors, facts, keys, ports, refusals, registry, rows, rules, status, stops
+from ledger.drift import finding
 from ledger.facts import Standing
 from ledger.keys import Intent
 from ledger.models import Effect, EffectAttempt, Incident
@@ -127,11 +129,16 @@ class _Reservation:
         effect = Effect.objects.select_for_update(no_key=True).filter(pk=intent.key).first()
         if effect is not None and not self._same_call(effect):
             return self._conflict(effect)
+        if effect is not None:
+            finding.reached(effect, intent)
         doubtful = Effect.objects.filter(
             run_id=intent.run_id, status=status.Status.IN_DOUBT
         ).first()
         if doubtful is not None:
             return self._latched(doubtful, effect)
+        drifted = finding.stopped(intent)
+        if drifted is not None:
+            return _Refusal(error=drifted)
         if effect is not None and effect.status != status.Status.PENDING:
             return Told(standing=facts.standing(effect))
         if effect is None:
@@ -152,6 +159,9 @@ class _Reservation:
         intent, tool = self.intent, self.intent.tool
         if tool is None:
             raise AssertionError("only a declared tool is asked for")
+        drifted = finding.notice(intent, tool)
+        if drifted is not None:
+            return self._refuse(drifted, None)
         permit, refusal = self._may_start(None)
         if refusal is not None:
             return refusal
@@ -167,6 +177,7 @@ class _Reservation:
             provider_key="",
             permit=permit,
             fence=intent.fence,
+            reached_fence=intent.fence,
             look_at=rows.first_look(tool),
             undo=tool.undo,
         )

@@ -11,7 +11,9 @@ from django.urls import reverse
 
 from accounts.models import User
 from ledger import status
-from ledger.models import Effect, EffectAttempt, Stop
+from ledger.drift import explaining
+from ledger.drift import states as drifting
+from ledger.models import Drift, Effect, EffectAttempt, Stop
 from ledger.preview import ahead
 from ledger.status import DONE, OUTCOMES, STATES, Status
 from runs.models import Run
@@ -47,8 +49,10 @@ class Story:
             )
             .order_by("-created_at")
         )
+        drifts = Drift.objects.filter(run_id=run_id, withdrawn_at=None).order_by("-at")[:MOST]
         return [
-            _item(effect, calling=effect.calling, unheard=effect.unheard) for effect in found[:MOST]
+            *map(_drifted, drifts),
+            *(_item(each, calling=each.calling, unheard=each.unheard) for each in found[:MOST]),
         ]
 
     def events(
@@ -78,6 +82,17 @@ class Story:
                 ),
                 url=_url(effect),
                 action="Settle the effect" if may else "See the effect",
+            )
+        drift = Drift.objects.filter(drifting.UNDECIDED, run=run).first()
+        if drift is not None:
+            return Notice(
+                tone="warn",
+                text=phrase(
+                    f"A step ran again and wanted {drift.tool} done with other arguments than the"
+                    " first time. Nothing more is sent until somebody accepts that.",
+                ),
+                url=reverse("ledger:drift", args=[drift.uid]),
+                action="Compare the two",
             )
         if run.park_reason == Park.EMERGENCY_STOP:
             return _stopped(run)
@@ -122,6 +137,17 @@ def _item(effect: Effect, *, calling: bool, unheard: bool) -> Item:
             else f"{effect.attempts} calls" * (effect.attempts > 1)
         ),
         at=effect.updated_at,
+    )
+
+
+def _drifted(drift: Drift) -> Item:
+    return Item(
+        title=f"{drift.tool}: changed on retry",
+        url=reverse("ledger:drift", args=[drift.uid]),
+        state=drifting.state_of(drift),
+        detail="",
+        note=phrase(explaining.sentence(drift)),
+        at=drift.at,
     )
 
 

@@ -22,7 +22,7 @@ import typing
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from functools import wraps
-from typing import Protocol, TypedDict, TypeVar, cast
+from typing import Literal, Protocol, TypedDict, TypeVar, cast
 
 from typing_extensions import Unpack
 
@@ -77,6 +77,9 @@ class Options(TypedDict, total=False):
     """Whether it needs an approval of exactly its arguments; or f(arguments) -> bool."""
     key: str
     """Template of a business key: `refund:{run_id}:{order_id}`."""
+    drift: Literal["stop", "flag"]
+    """When a later attempt of a step asks for another effect: not start it, or only show it.
+    Default LEDGER_DRIFT."""
     redact: Collection[str]
     """Fields whose values are never stored in clear: in results they are left out, in arguments
     they are passed as "secret:NAME"."""
@@ -260,6 +263,8 @@ def _problem_of_key(tool: Tool) -> str:
 
 
 def _problem_of_guard(tool: Tool) -> str:
+    if tool.drift not in ("", "stop", "flag"):
+        return 'drift= is "stop" or "flag".'
     guard = tool.idempotency
     if guard is not Idempotency.LEDGER and "idempotency_key" not in tool.passes:
         return "the provider can know it only by key: take `*, idempotency_key: str` and send it."

@@ -7,6 +7,7 @@ from django.urls import path
 from ledger import by_hand, views
 from ledger.browse import pages as browse
 from ledger.confirmation import pages as hook_pages
+from ledger.drift import pages as drift_pages
 from ledger.inventory import pages as tools
 from ledger.outbox import pages as outbox
 from ledger.reconcile import pages as reconcile_pages
@@ -23,6 +24,7 @@ urlpatterns = [
     path("ledger/outbox/", outbox.index, name="outbox"),
     path("ledger/outbox/<uuid:uid>/retry/", outbox.retry, name="outbox_retry"),
     path("ledger/outbox/all/<path:destination>/retry/", outbox.retry_all, name="outbox_all"),
+    path("ledger/drift/<uuid:uid>/", drift_pages.drift, name="drift"),
     path("ledger/<uuid:uid>/", views.effect, name="effect"),
     path("ledger/<uuid:uid>/settle/", by_hand.settle, name="settle"),
 ]

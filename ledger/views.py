@@ -14,6 +14,7 @@ from audit.models import Entry
 from audit.verbs import VERBS, Verb
 from ledger import ports, queries, shown
 from ledger import settle as settling
+from ledger.drift import pages as drift_pages
 from ledger.models import Effect, EffectAttempt, Incident
 from ledger.status import Status
 from runs import chain, masking, web
@@ -69,6 +70,7 @@ def effect(request: HttpRequest, uid: UUID) -> HttpResponse:
         "incidents": [_incident(each, cloak) for each in detail.incidents],
         "entries": _entries(user, uid),
         "sees_all_entries": user.has_perm(SEE_ALL_ENTRIES),
+        "drifts": drift_pages.of_effect(detail.effect, revealed=revealed),
         "live_url": request.path,
         "every": EVERY,
         "moving": detail.effect.status in (Status.PENDING, Status.IN_DOUBT),

@@ -147,6 +147,15 @@ def wake_parked(reason: status.Park, *, begun_by: datetime | None = None) -> lis
     return woken
 
 
+def forgive_parked(run_id: UUID) -> None:
+    """Look again at one run, forgiving what parked it. In the transaction, the run locked."""
+    run = Run.objects.get(pk=run_id)
+    if run.status == status.Status.PARKED:
+        _forgive(run)
+    _update(run, wakes=F("wakes") + 1)
+    dispatch.ring(run_id, cause="woken")
+
+
 def _intervene(  # noqa: PLR0913 (one row of the table of controls)
     run_id: UUID,
     actor: Actor,

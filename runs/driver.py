@@ -198,6 +198,7 @@ class _Drive:
             saved_before=look.saved,
             in_doubt=hindrances.in_doubt,
             stopped=hindrances.stopped,
+            drifted=hindrances.drifted,
             fit=fit,
             right_worker="" if fit is moves.Fit.FITS else self._right_worker(),
             failure=self._failure(past),

@@ -62,6 +62,7 @@ class Facts:
     saved_before: bool = False
     in_doubt: bool = False
     stopped: bool = False
+    drifted: bool = False
     fit: Fit = Fit.FITS
     right_worker: str = ""
     """A live worker that offers the run's own version."""
@@ -161,6 +162,8 @@ def next_move(facts: Facts) -> Move:  # noqa: C901 (a table with one line per ro
         return Park(status.Park.EMERGENCY_STOP) if facts.stopped else Start()
     if facts.in_doubt:
         return Park(status.Park.EFFECT_IN_DOUBT)
+    if facts.drifted:
+        return Park(status.Park.DRIFT)
     if head is not None and head.finished:
         return Finish()
     if not _fits(facts) and facts.right_worker:

@@ -96,6 +96,8 @@ class Hindrances:
     """An effect of the run is in doubt."""
     stopped: bool
     """An emergency stop is on for its agent or for everything."""
+    drifted: bool = False
+    """A step asked for another effect than before, and nobody has accepted that."""
 
 
 class Ledger(Protocol):

@@ -112,6 +112,7 @@ class Park(models.TextChoices):
     EMERGENCY_STOP = "emergency_stop", "Emergency stop"
     PERMIT_MISSING = "permit_missing", "Permit missing"
     DEADLINE = "deadline", "Deadline passed"
+    DRIFT = "drift", "Changed on retry"
 
 
 PARKS: dict[str, State] = {
@@ -198,6 +199,16 @@ PARKS: dict[str, State] = {
             tone="warn",
             icon="clock",
             sentence="Nobody decided in time. Ask again, or cancel the run.",
+        ),
+        State(
+            value=Park.DRIFT,
+            label="Parked: changed on retry",
+            tone="warn",
+            icon="hand",
+            sentence=(
+                "A step ran again and wanted something else done than the first time. Nothing more"
+                " was sent. Compare the two, and accept the new one or cancel the run."
+            ),
         ),
     )
 }

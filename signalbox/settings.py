@@ -349,6 +349,8 @@ LEDGER_RESULT_LIMIT = 64 * 1024
 """Bytes of a result; of a larger one the beginning is kept, and the node is told so."""
 LEDGER_ARGS_LIMIT = 64 * 1024
 """Bytes of the arguments of an effect; larger ones are refused before anything is sent."""
+LEDGER_DRIFT = env.one_of("LEDGER_DRIFT", ("flag", "stop"))
+"""When a later attempt asks for another effect than an earlier one: show it, or not start it."""
 LEDGER_SECRETS = "ledger.secrets.Files"
 """Where arguments passed as "secret:NAME" have their values: see `ledger.ports.Secrets`."""
 LEDGER_SECRETS_DIR = env.str("LEDGER_SECRETS_DIR", default="")

@@ -58,6 +58,12 @@ ROWS = {
     "2 the start kills workers": (facts(ABSENT, crash_loop=True), park("crash_loop")),
     "2 stopped before the start": (facts(ABSENT, stopped=True), park("emergency_stop")),
     "3 in doubt": (facts(IDLE, in_doubt=True), park("effect_in_doubt")),
+    "3 drift": (facts(IDLE, drifted=True), park("drift")),
+    "3 drift goes before the end": (facts(FINISHED, drifted=True), park("drift")),
+    "3 doubt goes before drift": (
+        facts(IDLE, in_doubt=True, drifted=True),
+        park("effect_in_doubt"),
+    ),
     "3 doubt goes before the end": (facts(FINISHED, in_doubt=True), park("effect_in_doubt")),
     "4 finished": (facts(FINISHED), moves.Finish()),
     "4 finished in spite of a stop": (facts(FINISHED, stopped=True), moves.Finish()),
@@ -179,6 +185,7 @@ FACTS = st.builds(
             "saved_before",
             "in_doubt",
             "stopped",
+            "drifted",
             "retrying",
             "crash_loop",
         ),
@@ -208,7 +215,7 @@ def test_the_graph_is_called_only_when_nothing_speaks_against_it(known: Facts) -
     if isinstance(move, moves.Start):
         assert not known.saved_before
     else:
-        assert not any((known.in_doubt, known.ask_again, head.crowded))
+        assert not any((known.in_doubt, known.drifted, known.ask_again, head.crowded))
 
 
 @given(FACTS)
@@ -230,7 +237,7 @@ def test_a_run_waits_only_for_a_person_and_only_when_there_is_nothing_else_to_do
         assert known.head is not None
         assert known.head.pending
         to_do = (known.head.idle, known.answers.ready, known.answers.consumed)
-        assert not any((*to_do, known.failure, known.in_doubt))
+        assert not any((*to_do, known.failure, known.in_doubt, known.drifted))
 
 
 @given(FACTS)
@@ -240,6 +247,7 @@ def test_a_run_ends_only_for_a_reason(known: Facts) -> None:
         assert known.head is not None
         assert known.head.finished
         assert not known.in_doubt
+        assert not known.drifted
     if isinstance(move, moves.Cancel) or known.cancel_asked:
         assert move == moves.Cancel()
         assert known.cancel_asked
