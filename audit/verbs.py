@@ -150,6 +150,14 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "Look asked for", "A person had the provider asked at once.", "human", "search"
         ),
         "effect.look_refused": _verb("Look refused", "The provider was not asked.", "bad", "slash"),
+        "undo.ordered": _verb(
+            "Undo ordered", "A person had effects of an ended run taken back.", "human", "retry"
+        ),
+        "undo.refused": _verb("Undo refused", "Nothing was taken back.", "bad", "slash"),
+        "undo.done": _verb("Undone", "What was ordered was taken back.", "ok", "retry"),
+        "undo.stopped": _verb(
+            "Undo stopped", "An effect could not be taken back; the rest was left.", "bad", "cross"
+        ),
         "hook.refused": _verb(
             "Webhook refused",
             "Somebody called in a provider's name and did not prove it.",

@@ -155,6 +155,26 @@ class NothingToAccept(LedgerError):
     """Nothing waits for this to be accepted: it was accepted already, or stopped nothing."""
 
 
+class RunGoesOn(LedgerError):
+    """The run goes on, so what it did is not taken back. Cancel it first."""
+
+
+class UndoUnderWay(LedgerError):
+    """Effects of this run are being taken back already. Wait for the end of that."""
+
+
+class SettleFirst(LedgerError):
+    """Nobody knows of an effect of this run whether it happened. Settle it first."""
+
+
+class NothingToUndo(LedgerError):
+    """Nothing of this run can be taken back. Nothing has changed. Reload the page."""
+
+
+class PlanChanged(LedgerError):
+    """What can be taken back has changed since the page was shown. Nothing was done. Look again."""
+
+
 class NoSuchStop(LedgerError):
     """There is no emergency stop with this id. Reload the page."""
 

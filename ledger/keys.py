@@ -57,6 +57,8 @@ class Intent:
     authority: Authority
     resolving: bool = False
     """Only the end of calls already made is wanted, no further one."""
+    ordered: bool = False
+    """A person has ordered it, after the run's end: its cancellation and permits do not matter."""
 
     @property
     def run_id(self) -> UUID:

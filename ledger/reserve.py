@@ -98,7 +98,9 @@ def take(intent: Intent, alive: Alive) -> Taken:
     """
     if connection.in_atomic_block or not connection.get_autocommit():
         raise errors.InsideTransaction
-    needs_permit = intent.tool is not None and intent.tool.needs_permit(intent.args)
+    needs_permit = (
+        intent.tool is not None and not intent.ordered and intent.tool.needs_permit(intent.args)
+    )
     try:
         with transaction.atomic(durable=True):
             got = _Reservation(intent=intent, needs_permit=needs_permit).take(alive)
@@ -280,9 +282,9 @@ class _Reservation:
     def _may_start(self, effect: Effect | None) -> tuple[UUID | None, _Refusal | None]:
         """The permit to use, if one is needed and not there yet, and what forbids the call."""
         run = Run.objects.only("read_only", "cancel_asked_at").get(pk=self.intent.run_id)
-        if run.cancel_asked_at is not None:
+        if run.cancel_asked_at is not None and not self.intent.ordered:
             return None, _Refusal(error=refusals.CancelAsked())
-        if run.read_only:
+        if run.read_only and not self.intent.ordered:
             return None, self._refuse(refusals.ReadOnly(), effect)
         stop = stops.applies(self.intent.tool_name, self.intent.authority.agent)
         if stop is not None:

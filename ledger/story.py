@@ -16,6 +16,7 @@ from ledger.drift import states as drifting
 from ledger.models import Drift, Effect, EffectAttempt, Stop
 from ledger.preview import ahead
 from ledger.status import DONE, OUTCOMES, STATES, Status
+from ledger.undo import telling
 from runs.models import Run
 from runs.status import OVERLAYS, Park, State
 from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab, phrase
@@ -96,7 +97,7 @@ class Story:
             )
         if run.park_reason == Park.EMERGENCY_STOP:
             return _stopped(run)
-        return None
+        return telling.notice(run, user)
 
     def facts(self, run_id: UUID) -> list[Fact]:
         done = Effect.objects.filter(run_id=run_id, status__in=DONE).count()

@@ -6,6 +6,7 @@ from celery import shared_task
 
 from ledger.outbox import dispatcher
 from ledger.reconcile import asking
+from ledger.undo import work
 
 
 @shared_task(name="ledger.tasks.dispatch")
@@ -16,3 +17,8 @@ def dispatch() -> None:
 @shared_task(name="ledger.tasks.look")
 def look() -> None:
     asking.work()
+
+
+@shared_task(name="ledger.tasks.undo")
+def undo() -> None:
+    work.work()

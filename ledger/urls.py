@@ -11,6 +11,7 @@ from ledger.drift import pages as drift_pages
 from ledger.inventory import pages as tools
 from ledger.outbox import pages as outbox
 from ledger.reconcile import pages as reconcile_pages
+from ledger.undo import pages as undo_pages
 
 app_name = "ledger"
 urlpatterns = [
@@ -19,6 +20,7 @@ urlpatterns = [
     path("ledger/reconcile/", reconcile_pages.index, name="reconcile"),
     path("ledger/<uuid:uid>/look/", reconcile_pages.look, name="look"),
     path("ledger/tools/", tools.index, name="tools"),
+    path("ledger/undo/<uuid:run_id>/", undo_pages.undo, name="undo"),
     path("ledger/stops/", by_hand.emergency_stops, name="stops"),
     path("ledger/stops/<int:stop_id>/lift/", by_hand.lift, name="lift"),
     path("ledger/outbox/", outbox.index, name="outbox"),

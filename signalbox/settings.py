@@ -305,6 +305,7 @@ RUNS_SWEEP_RULES = [
     "ledger.sweep.sweep",
     "ledger.confirmation.inbox.sweep",
     "ledger.reconcile.asking.sweep",
+    "ledger.undo.work.sweep",
     "ledger.stops.wake_late",
     "approvals.sweep.sweep",
     "approvals.notices.planning.forget",

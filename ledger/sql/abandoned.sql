@@ -9,7 +9,11 @@ SELECT EXISTS (
        AND (   (a.outcome = 'open'
                 AND a.timeout_at < clock_timestamp()
                 AND NOT (l.fence = a.fence AND COALESCE(l.expires_at > clock_timestamp(), false))
-                AND (e.idempotency = 'ledger' OR e.status <> 'pending' OR r.ended_at IS NOT NULL))
+                AND (e.idempotency = 'ledger' OR e.status <> 'pending' OR (r.ended_at IS NOT NULL
+                     AND NOT EXISTS (SELECT FROM ledger_undoplan u
+                                      WHERE u.run_id = r.id AND u.status = 'working'))))
             OR (a.outcome = 'unknown' AND e.status = 'pending' AND r.ended_at IS NOT NULL
+                AND NOT EXISTS (SELECT FROM ledger_undoplan u
+                                 WHERE u.run_id = r.id AND u.status = 'working')
                 AND NOT EXISTS (SELECT FROM ledger_effectattempt o
                                  WHERE o.idempotency_key = a.idempotency_key AND o.outcome = 'open'))))
