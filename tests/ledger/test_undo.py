@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -37,6 +38,17 @@ from tests.ledger.provider import Provider, returns, unheard
 WINDOW = timedelta(hours=24)
 TIMEOUT = timedelta(seconds=5)
 MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def heart_stops(django_db_setup: None, django_db_blocker) -> Iterator[None]:
+    """The heartbeat that renews leases keeps a connection of its own."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture
