@@ -19,6 +19,7 @@ GROUPS = {
     "effect": "Effects",
     "stop": "Emergency stops",
     "message": "Messages of the outbox",
+    "hook": "Webhooks",
     "person": "People",
     "policy": "Policies",
     "delegation": "Delegations",

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Count, Max, Min, Q, QuerySet
 
-from audit import trail
-from audit.models import ClockTimestamp, Entry, Seal
+from audit import daily, trail
+from audit.models import Anchor, ClockTimestamp, Entry, Seal
 from audit.seal import BELOW_ALL, LOOK_BACK
 
 SEALED_WITHIN = timedelta(minutes=1)
 """A running sealer, which looks every second, never leaves an entry waiting for longer."""
 
+PROVED_WITHIN = timedelta(hours=48)
+"""Twice the time between two daily proofs."""
 PAGE = 2000
 """Entries that `pages` reads at once."""
 
@@ -67,6 +70,17 @@ class Standing:
     """Entries that no seal protects yet."""
     late: bool
     """The oldest of them has waited for longer than SEALED_WITHIN: the sealer does not run."""
+    proof: Entry | None
+    """The last proof that was recorded."""
+    anchored: Anchor | None
+    """The newest anchor."""
+    overdue: bool
+    """No proof was recorded for longer than PROVED_WITHIN, although there is something to prove."""
+
+    @property
+    def disproved(self) -> bool:
+        """The last proof found that the log is not what it was."""
+        return self.proof is not None and self.proof.verb == daily.DISPROVED
 
 
 def standing() -> Standing:
@@ -77,11 +91,24 @@ def standing() -> Standing:
         count=Count("id"), oldest=Min("at"), now=Max(ClockTimestamp())
     )
     oldest = waiting["oldest"]
+    proof = Entry.objects.filter(verb__in=daily.PROOFS).order_by("-id").first()
+    since = Seal.objects.order_by("seq").values_list("sealed_at", flat=True).first()
+    asked = proof.at if proof else since
     return Standing(
         newest=newest,
         unsealed=waiting["count"],
         late=oldest is not None and waiting["now"] - oldest > SEALED_WITHIN,
+        proof=proof,
+        anchored=Anchor.objects.order_by("-id").first(),
+        overdue=asked is not None and _clock() - asked > PROVED_WITHIN,
     )
+
+
+def _clock() -> datetime:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
 
 
 def pages(filters: Filters) -> Iterator[list[Entry]]:

@@ -20,3 +20,16 @@ def variables_are_known(**_: Any) -> list[checks.CheckMessage]:
         )
         for name, near in settings.UNKNOWN_VARIABLES.items()
     ]
+
+
+def the_webhook_of_the_audit_log_exists(**_: Any) -> list[checks.CheckMessage]:
+    """AUDIT_WEBHOOK names a destination, not an address: addresses are secrets."""
+    if not settings.AUDIT_WEBHOOK or settings.AUDIT_WEBHOOK in settings.LEDGER_WEBHOOKS:
+        return []
+    return [
+        checks.Error(
+            f"AUDIT_WEBHOOK is {settings.AUDIT_WEBHOOK}, but LEDGER_WEBHOOKS has no such name",
+            hint="Add the name and its address there, or correct it.",
+            id="signalbox.E001",
+        )
+    ]

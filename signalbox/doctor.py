@@ -16,7 +16,9 @@ from django.db import OperationalError, connection
 from kombu.exceptions import KombuError
 from psycopg import Error as PostgresError
 
+from audit import queries
 from audit.models import ClockTimestamp
+from ledger import rows
 from ledger.inventory import findings
 from ledger.models import Effect, Message
 from ledger.status import MessageStatus
@@ -68,6 +70,7 @@ def examine() -> Iterator[Finding]:
             ("leases", _leases),
             ("effects", _effects),
             ("outbox", _outbox),
+            ("audit log", _audit),
         ]
     for part, ask in parts:
         yield _asked(part, ask)
@@ -222,8 +225,8 @@ def _leases() -> Finding:
     return Finding(part=part, says=f"no run is stuck; {_counted(due, 'run')} {wait} for a worker")
 
 
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+def _counted(count: int, thing: str, things: str = "") -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {things or f'{thing}s'}"
 
 
 def _effects() -> Finding:
@@ -254,3 +257,31 @@ def _outbox() -> Finding:
     count = waiting.count()
     wait = "waits" if count == 1 else "wait"
     return Finding(part=part, says=f"{_counted(count, 'message')} {wait}, none was given up")
+
+
+def _audit() -> Finding:
+    part, standing = "audit log", queries.standing()
+    anchored = standing.anchored
+    where = f"anchored at place {anchored.seq}" if anchored else "not anchored yet"
+    if standing.late:
+        return Finding(
+            part=part,
+            says=f"{_counted(standing.unsealed, 'entry', 'entries')} waited too long to be sealed",
+            todo=f"Start beat, and {CELERY} worker -Q sweep -c 1 -n sweeper@%h",
+        )
+    if standing.disproved:
+        found = f"Look with {MANAGE} verify_audit, and keep the database as it is."
+        return Finding(part=part, says="the last proof found that it was changed", todo=found)
+    if standing.overdue:
+        return Finding(
+            part=part,
+            says=f"not proved for two days, {where}",
+            todo=f"Start beat and a worker on the queue sweep, or run {MANAGE} verify_audit"
+            " --record",
+        )
+    says = (
+        f"proved {words.relative(standing.proof.at, rows.clock())}"
+        if standing.proof
+        else "not proved"
+    )
+    return Finding(part=part, says=f"{says}, {where}")

@@ -151,6 +151,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     },
     "seal": {"task": "audit.tasks.seal", "schedule": 1.0, "options": {"expires": 5}},
     "seal_all": {"task": "audit.tasks.seal_all", "schedule": 3600.0, "options": {"expires": 600}},
+    "prove": {"task": "audit.tasks.prove", "schedule": 600.0, "options": {"expires": 300}},
 }
 
 # --- people --------------------------------------------------------------------------------------
@@ -367,6 +368,7 @@ LEDGER_DESTINATIONS = {
     "notices": "approvals.notices.planning.plan",
     "notices.mail": "approvals.notices.mails.send",
     "notices.channel": "approvals.notices.channels.send",
+    "audit.mail": "signalbox.proofs.send",
 }
 """Where messages of the outbox go: a name, and the handler that sends what is meant for it."""
 LEDGER_WEBHOOKS = env.addresses("LEDGER_WEBHOOKS")
@@ -445,8 +447,14 @@ AUDIT_ANCHOR_FILE = Path(
     env.str("AUDIT_ANCHOR_FILE", default=str(STATE_DIR / "audit-anchors.jsonl"))
 )
 """Grows by a line a day. Best on a disk that the database's owner cannot write to."""
-AUDIT_ANCHOR_SINKS: list[str] = []
+AUDIT_ANCHOR_SINKS = ["signalbox.proofs.tell"]
 """Functions that are told of each anchor, in its transaction."""
+AUDIT_ALARMS = ["signalbox.proofs.alarm"]
+"""Functions that are told what is wrong, if the daily proof fails."""
+AUDIT_MAIL = env.list("AUDIT_MAIL", default=[])
+"""Addresses that get every anchor, and every alarm. Best of people who do not run the database."""
+AUDIT_WEBHOOK = env.str("AUDIT_WEBHOOK", default="")
+"""A destination of LEDGER_WEBHOOKS that gets the same as JSON."""
 
 # --- example provider ----------------------------------------------------------------------------
 

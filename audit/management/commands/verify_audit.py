@@ -11,7 +11,8 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from audit import anchors, verify
+from accounts.actors import Actor
+from audit import anchors, daily, verify
 from audit.errors import AuditError
 from audit.management import output
 
@@ -39,8 +40,18 @@ class Command(BaseCommand):
             help="anchors kept elsewhere, through which the chain must go; may be repeated",
         )
 
+        parser.add_argument(
+            "--record", action="store_true", help="record in the log that it was proved, or not"
+        )
+
     def handle(
-        self, *, json: str, noted: verify.Head | None, anchor: list[Path], **options: object
+        self,
+        *,
+        json: str,
+        noted: verify.Head | None,
+        anchor: list[Path],
+        record: bool,
+        **options: object,
     ) -> None:
         try:
             also = [one for path in anchor for one in anchors.read(path)]
@@ -52,6 +63,8 @@ class Command(BaseCommand):
             raise CommandError(
                 f"The audit log cannot be read: {first}. Check DATABASE_URL, run manage.py migrate."
             ) from error
+        if record:
+            daily.record(report, actor=Actor.command("verify_audit"))
         if json != output.STDOUT:
             self._say(report)
         output.write_json(
