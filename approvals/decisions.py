@@ -12,7 +12,7 @@ run and then the request locked:
 7. the vote; once enough people agree, the one decision row, and the run wakes
 
 A refusal changes nothing and is recorded in a transaction of its own. One refusal does more: a
-verdict that comes too late makes the request expire.
+verdict that comes too late makes the request expire, and is recorded with that.
 """
 
 from __future__ import annotations
@@ -97,9 +97,6 @@ def decide(  # noqa: PLR0913 (what a form sends)
         run_id = _run_of(request_id)
         with transaction.atomic(durable=True):
             outcome = _decide(run_id, request_id, ballot)
-        # Raised out here, because that the request has expired must be kept.
-        if isinstance(outcome, errors.DeadlinePassed):
-            raise outcome
     except (errors.ApprovalsError, accounts_errors.AccountsError) as refusal:
         _record_refusal(request_id, run_id, ballot, refusal)
         raise
@@ -107,6 +104,9 @@ def decide(  # noqa: PLR0913 (what a form sends)
         refused = _translated(exc)
         _record_refusal(request_id, run_id, ballot, refused)
         raise refused from exc
+    # Raised out here, because that the request has expired must be kept, and so must the refusal.
+    if isinstance(outcome, errors.DeadlinePassed):
+        raise outcome
     return outcome
 
 
@@ -140,11 +140,25 @@ def record_refusal(  # noqa: PLR0913 (an entry has that many sides)
 
     `more`: what was wrong, never with the values that were sent.
     """
-    trail.record_refused(
+    with transaction.atomic(durable=True):
+        _note_refusal(request_id, refusal, actor=actor, verdict=verdict, run_id=run_id, more=more)
+
+
+def _note_refusal(  # noqa: PLR0913 (an entry has that many sides)
+    request_id: UUID,
+    refusal: Exception,
+    *,
+    actor: Actor,
+    verdict: str,
+    run_id: UUID | None,
+    more: Mapping[str, object] | None,
+) -> None:
+    trail.record(
         "decision.refused",
         actor=actor,
         target=("request", str(request_id)),
         run_id=run_id,
+        allowed=False,
         reason=refusal.told if isinstance(refusal, errors.BadValue) else str(refusal),
         data={
             "refusal": type(refusal).__name__,
@@ -193,8 +207,7 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
 
     _require_open(run, request)
     if deadlines.passed(request, at):
-        deadlines.expire(run, request)
-        return errors.DeadlinePassed(request)
+        return _too_late(run, request, ballot)
     if request.votes.filter(user_id=person.user_id).exists():
         raise eligibility.voted()
 
@@ -223,6 +236,21 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
         widest=gates.of(request, book, also=also, joining=_joining(request)),
     )
     return count.add()
+
+
+def _too_late(run: Run, request: Request, ballot: Ballot) -> errors.DeadlinePassed:
+    """The request expires, and the refusal is kept with that: both or neither."""
+    deadlines.expire(run, request)
+    refusal = errors.DeadlinePassed(request)
+    _note_refusal(
+        request.pk,
+        refusal,
+        actor=ballot.actor,
+        verdict=ballot.verdict,
+        run_id=run.pk,
+        more={"seen_digest": ballot.seen_digest},
+    )
+    return refusal
 
 
 def _joining(request: Request) -> list[str]:

@@ -213,13 +213,6 @@ class BadMessage(LedgerError):
     http_status = 422
 
 
-class RunIsReadOnly(LedgerError):
-    """The run goes on without side effects, so its agent may not have anybody told anything.
-
-    Nothing was added. Start a new run if it has to be told.
-    """
-
-
 class NoSuchDestination(LedgerError):
     """No handler is registered for the destination of a message. Add it to LEDGER_DESTINATIONS."""
 

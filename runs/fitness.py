@@ -5,10 +5,13 @@ A worker calls `require` before it takes its first run; the doctor asks as well.
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from django.core.exceptions import ImproperlyConfigured
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.errors import UnknownInterruptError
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
@@ -41,6 +44,29 @@ def strict_resume_works() -> bool:
     except UnknownInterruptError:
         return True
     return False
+
+
+@dataclass
+class _Stranger:
+    """A class that no graph's state has."""
+
+    said: str = ""
+
+
+def checkpoints_are_data() -> bool:
+    """Whether LangGraph makes nothing from a checkpoint but data and classes of a graph's state.
+
+    Otherwise who can write to the checkpoint tables chooses what a worker instantiates. Tried, not
+    read: LangGraph looks at LANGGRAPH_STRICT_MSGPACK once, when it is imported.
+    """
+    saver = JsonPlusSerializer()
+    log = logging.getLogger(JsonPlusSerializer.__module__)
+    log.disabled, before = True, log.disabled  # that it was blocked, or was not, is no news
+    try:
+        made = saver.loads_typed(saver.dumps_typed(_Stranger()))
+    finally:
+        log.disabled = before
+    return not isinstance(made, _Stranger)
 
 
 def require() -> None:

@@ -24,7 +24,7 @@ from ledger.models import Effect, Message
 from ledger.status import MessageStatus
 from ledger.status import Status as EffectStatus
 from runs import checkpoints, errors, graphs, registry, sweeper, workers
-from runs.fitness import strict_resume_works
+from runs.fitness import checkpoints_are_data, strict_resume_works
 from runs.models import Lease, Pulse, Run, Worker
 from runs.status import Status
 from signalbox import words
@@ -58,6 +58,7 @@ def examine() -> Iterator[Finding]:
     parts: list[tuple[str, Callable[[], Finding]]] = [
         ("settings", _settings),
         ("strict resume", _strict_resume),
+        ("checkpoints", _checkpoints),
         ("agents", _agents),
         ("tools", _tools),
         ("broker", _broker),
@@ -123,6 +124,17 @@ def _strict_resume() -> Finding:
         part=part,
         says="LangGraph accepts an answer to a question that nobody asks",
         todo="Install the version of LangGraph that Signalbox pins.",
+    )
+
+
+def _checkpoints() -> Finding:
+    part = "checkpoints"
+    if checkpoints_are_data():
+        return Finding(part=part, says="make nothing but data and the classes of the graphs")
+    return Finding(
+        part=part,
+        says="may make objects of any class, for whoever can write to their tables",
+        todo="Set LANGGRAPH_STRICT_MSGPACK=true, or do not set it, for workers and web.",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from csp.constants import NONE, SELF
 from agents import inputs
 from signalbox.embedded import places
 from signalbox.env import Env
+
+# LangGraph looks once, when it is imported: whether checkpoints may make objects of any class.
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
 env = Env()
 

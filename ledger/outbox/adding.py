@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from audit import canonical
-from ledger import errors
+from ledger import errors, refusals
 from ledger.models import Message
 from runs import authority, dispatch, leases, statements
 from runs.models import Run, new_id
@@ -34,7 +34,7 @@ def add(
     `destination` is a name of LEDGER_DESTINATIONS or LEDGER_WEBHOOKS, `payload` plain JSON for its
     handler; it is not sent before `not_before`.
     Raises BadMessage, and TransactionManagementError outside of transactions; in a node also
-    LeaseLost, and RunIsReadOnly.
+    LeaseLost, and ReadOnly, which ends the node and parks the run.
     """
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError(
@@ -75,7 +75,9 @@ def _run_that_adds() -> UUID | None:
     leases.lock(held.lease)
     run_id = held.lease.run_id
     if Run.objects.values_list("read_only", flat=True).get(pk=run_id):
-        raise errors.RunIsReadOnly
+        raise refusals.ReadOnly(
+            "A deadline made this run read-only, so nobody is told anything. Cancel the run."
+        )
     return run_id
 
 

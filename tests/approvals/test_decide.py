@@ -374,6 +374,29 @@ def test_somebody_who_may_not_decide_does_not_make_a_request_expire(asked, ada):
 # --- what was shown -------------------------------------------------------------------------------
 
 
+@pytest.mark.django_db(transaction=True)
+def test_that_a_verdict_came_too_late_is_kept_with_the_expiry_or_not_at_all(
+    asked, ben, monkeypatch
+):
+    request = asked()
+    due_in(request, timedelta(0))
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as dying:  # right after the transaction, as a process might
+        dying.setattr(errors.DeadlinePassed, "__init__", die)
+        with pytest.raises(KeyboardInterrupt):
+            approve(request, ben)
+    assert now(request).status == "pending"
+    with monkeypatch.context() as dying:
+        dying.setattr(decisions, "record_refusal", die)  # nothing is left to be written afterwards
+        with pytest.raises(errors.DeadlinePassed):
+            approve(request, ben)
+    assert now(request).status == "expired"
+    assert len(entries(request, "decision.refused")) == 1
+
+
 @pytest.mark.parametrize("seen", ["", "0" * 64, None, "visible"])
 def test_a_verdict_on_something_else_than_was_shown_is_refused(asked, ben, seen):
     request = asked()

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from accounts import errors as people
 from accounts.actors import Actor
 from audit.models import ClockTimestamp, Entry
-from ledger import checks, errors, facts, outbox
+from ledger import checks, errors, facts, outbox, refusals
 from ledger.models import Message, Stop
 from ledger.outbox import adding, dispatcher, replays
 from ledger.outcomes import Outcome
@@ -349,7 +349,7 @@ def test_a_driver_that_lost_its_lease_adds_nothing(run, driver):
 
 def test_a_read_only_run_has_nobody_told_anything(run, driver):
     type(run).objects.filter(pk=run.pk).update(read_only=True)
-    with pytest.raises(errors.RunIsReadOnly):
+    with pytest.raises(refusals.ReadOnly):
         driver(lambda: add())
 
 

@@ -69,7 +69,7 @@ def test_an_object_of_the_state_comes_back_as_itself_where_checkpoints_are_read_
 
 
 def test_every_process_of_the_demo_reads_checkpoints_strictly(tmp_path):
-    """LangGraph looks at the variable when it is imported; the settings would be too late."""
+    """LangGraph looks at the variable when it is imported."""
     given = session._environment(tmp_path, web=8000, provider=8940)
     asked = (
         "from langgraph.checkpoint.serde import _msgpack; print(_msgpack.STRICT_MSGPACK_ENABLED)"

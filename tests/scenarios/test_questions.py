@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from operator import add
 from typing import Annotated, Any, TypedDict
 
@@ -308,6 +310,28 @@ def test_a_value_that_langgraph_could_take_for_a_map_of_answers_arrives_as_a_val
     assert log_of(run)[0] == [value]
 
 
+class Passes:
+    """In which order threads ask, in one pass of their step."""
+
+    def begin(self, *order: str) -> None:
+        self.kept: list[str] = []
+        self.asked = {name: threading.Event() for name in order}
+        self.here = threading.Barrier(len(order))
+        self.before = dict(zip(order[1:], order, strict=False))
+
+    @contextmanager
+    def turn(self, name: str) -> Iterator[None]:
+        """Wait until whoever comes before has asked. Who waits in vain is not in `kept`."""
+        self.here.wait(10)  # nobody's thread is called off before it has begun
+        before = self.before.get(name)
+        if before is None or self.asked[before].wait(10):
+            self.kept.append(name)
+        try:
+            yield
+        finally:
+            self.asked[name].set()
+
+
 # --- several questions of one step ----------------------------------------------------------------
 
 
@@ -316,14 +340,15 @@ def test_tools_that_ask_in_threads_of_one_step_get_no_other_tools_answer(
     start, drive, ben, books, slower
 ):
     """LangGraph hands the answers of a task out in the order in which its threads ask."""
-    first_pass = [True]
+    faster = "b" if slower == "a" else "a"
+    passes = Passes()
 
     def asking(name: str) -> Any:
         def ask_and_pay() -> str:
             """Ask, then pay."""
-            late = (name == slower) if first_pass[0] else (name != slower)
-            time.sleep(0.1 * late)
-            if answer := ask(name):
+            with passes.turn(name):
+                answer = ask(name)
+            if answer:
                 pay(order=name, cents=1)
             return f"{name}: {answer.decision}"
 
@@ -338,11 +363,14 @@ def test_tools_that_ask_in_threads_of_one_step_get_no_other_tools_answer(
         return {"log": [AIMessage(content="", tool_calls=calls)]}
 
     run = start("asks", graph=chain(model=model, tools=tools))
+    passes.begin(faster, slower)
     drive(run)
-    first_pass[0] = False
     (asked,) = titles(run)
     decide(ben, open_of(run))
+    assert passes.kept == [faster, slower]
+    passes.begin(slower, faster)
     drive(run)
+    assert passes.kept == [slower, faster]
     assert {each["order"] for each in books.paid} <= {asked}
     assert now(run).status in ("waiting", "parked")
 

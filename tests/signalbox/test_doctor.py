@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, transaction
+from langgraph.checkpoint.serde import _msgpack
 
 from audit.models import ClockTimestamp
 from ledger import outbox
@@ -81,3 +82,10 @@ def test_no_line_of_the_doctor_ends_twice(monkeypatch, capsys):
 def test_every_command_that_the_doctor_names_can_be_typed():
     source = Path(doctor.__file__).read_text()
     assert not re.search(r"`manage\.py|(?<!/)\bcelery -A|(?<!bin/)python manage", source)
+
+
+def test_checkpoints_that_may_make_any_object_are_a_finding(monkeypatch):
+    assert says("checkpoints").ok
+    monkeypatch.setattr(_msgpack, "STRICT_MSGPACK_ENABLED", False)
+    assert not says("checkpoints").ok
+    assert "LANGGRAPH_STRICT_MSGPACK" in says("checkpoints").todo
