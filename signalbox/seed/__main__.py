@@ -40,8 +40,10 @@ def main(runs: str, steps: str) -> int:
 
 def seed(runs: int, steps: int, say: Callable[[str], None]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0")
-        cursor.execute("SET idle_in_transaction_session_timeout = 0")
+        cursor.execute(  # those that this server has
+            "SELECT set_config(name, '0', false) FROM pg_settings WHERE name LIKE '%_timeout'"
+            " AND split_part(name, '_', 1) IN ('statement', 'transaction', 'idle')"
+        )
     say("Driving the originals")
     made = originals.drive(*people.make(), steps=steps)
     copies.prepare()

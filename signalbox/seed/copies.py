@@ -67,24 +67,23 @@ def fill(original: UUID, *, count: int, first: int, newest: float, oldest: float
     """Say that `count` copies are wanted, between so many seconds ago, with order numbers from
     `first` on. Few people start and decide most of them."""
     _execute(
-        "INSERT INTO seed_copy"
+        "WITH people AS ("
+        "SELECT id, row_number() OVER (ORDER BY id) - 1 AS place FROM accounts_user)"
+        " INSERT INTO seed_copy"
         " SELECT md5(%(original)s || n)::uuid, %(original)s::uuid,"
         "        -(%(newest)s + (%(oldest)s - %(newest)s) * power(random(), 1.5))"
         "         * interval '1 second',"
         "        (%(first)s + n)::text, s.id, a.id"
         "   FROM generate_series(1, %(count)s) n"
-        "   JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place,"
-        "                count(*) OVER () AS people FROM accounts_user) s"
-        "     ON s.place = floor(s.people * power((n * 0.754877666) %% 1, 3))"
-        "   JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place,"
-        "                count(*) OVER () AS people FROM accounts_user) a"
-        "     ON a.place = floor(a.people * power((n * 0.569840296) %% 1, 3))",
+        "   JOIN people s ON s.place = floor(%(people)s * power((n * 0.754877666) %% 1, 3))"
+        "   JOIN people a ON a.place = floor(%(people)s * power((n * 0.569840296) %% 1, 3))",
         {
             "original": str(original),
             "count": count,
             "first": first,
             "newest": newest,
             "oldest": oldest,
+            "people": User.objects.count(),
         },
     )
 
