@@ -134,7 +134,6 @@ class _Opening:
             request,
             actor=requests.DRIVER,
             data={
-                "title": request.title,
                 "round": request.round,
                 "digest": request.digest,
                 "tool": request.tool,

@@ -230,16 +230,21 @@ class Count:
             reason=self.ballot.said,
             data=data
             | {
-                "title": self.request.title,
+                # Fingerprints, not what was said: nothing can be taken out of the log again.
+                "tool": self.request.tool,
                 "verdict": self.ballot.verdict,
-                "value": self.given.value,
-                "args": self.given.changed,
+                "value": _print_of(self.given.value),
+                "args": _print_of(self.given.changed),
                 "digest": self.request.digest,
                 "round": self.request.round,
                 "method": self.ballot.actor.method,
                 "on_behalf_of": self.standing.absent.label if self.standing.absent else "",
             },
         )
+
+
+def _print_of(value: object) -> str:
+    return "" if value is None else canonical.fingerprint(value)
 
 
 def counts(vote: Vote, gate: Gate) -> bool:

@@ -63,6 +63,9 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "warn",
             "swap",
         ),
+        "retention.applied": _verb(
+            "Erased", "What ended runs need no longer was taken away.", "neutral", "slash"
+        ),
         "stop.set": _verb("Stop set", "An emergency stop was switched on.", "bad", "hand"),
         "stop.lifted": _verb("Stop lifted", "An emergency stop was switched off.", "ok", "check"),
         "stop.refused": _verb(

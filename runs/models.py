@@ -239,6 +239,29 @@ class Intervention(models.Model):
         return f"{self.run_id} {self.kind} by {self.label}"
 
 
+class Erasure(models.Model):
+    """What retention took away of one ended run: see `runs.retention`."""
+
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="erasures")
+    kind = models.CharField(max_length=20)
+    """Its class, such as "states"."""
+    rows = models.BigIntegerField()
+    bytes = models.BigIntegerField()
+    told = models.BooleanField(default=False)
+    """It is counted in an entry of the audit log."""
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+        constraints = (models.UniqueConstraint(fields=("run", "kind"), name="runs_erasure_once"),)
+        indexes = (
+            models.Index(fields=("kind",), name="runs_erasure_untold", condition=Q(told=False)),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.kind}"
+
+
 class Worker(models.Model):
     """A worker process group that said it is there, and which agents it knows at which version."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Protocol, cast
 from uuid import UUID
@@ -156,6 +156,36 @@ class Masks(Protocol):
         """What is hidden from this person in each of these runs. Reads only."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """How much there is of something."""
+
+    rows: int = 0
+    bytes: int = 0
+
+    def __add__(self, more: Amount) -> Amount:
+        return Amount(rows=self.rows + more.rows, bytes=self.bytes + more.bytes)
+
+
+class Keeper(Protocol):
+    """One class of what is kept of runs, and what may be taken away of it: see `runs.retention`."""
+
+    kind: str
+    label: str
+
+    def age(self) -> timedelta | None:
+        """How long after a run's end; None: it is kept for ever."""
+
+    def held(self) -> QuerySet[Model, UUID] | None:
+        """The ids of runs of which nothing of any class may go now, as a query; None: of none."""
+
+    def measure(self, run_ids: Collection[UUID]) -> Amount:
+        """How much these runs have of it. Reads only."""
+
+    def erase(self, run: Run) -> None:
+        """Take it away, and leave tombstones. In a transaction; run and lease are locked."""
+
+
 @cache
 def approvals() -> Approvals:
     # The system check in runs.checks has verified that the class has the protocol's methods.
@@ -181,3 +211,9 @@ def cloak(run_id: UUID, user: User) -> Cloak:
 def stories() -> tuple[Story, ...]:
     """In the order of RUNS_STORIES, which is the order of the tabs."""
     return tuple(cast(Story, import_string(name)()) for name in settings.RUNS_STORIES)
+
+
+@cache
+def keepers() -> tuple[Keeper, ...]:
+    """In the order of RUNS_KEEPERS."""
+    return tuple(cast(Keeper, import_string(name)()) for name in settings.RUNS_KEEPERS)

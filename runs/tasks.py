@@ -6,7 +6,12 @@ from uuid import UUID
 
 from celery import shared_task
 
+from accounts.actors import Actor
 from runs import driver, sweeper, workers
+from runs.retention import passes
+
+PATIENCE = 300.0
+"""Seconds that a pass of retention may keep a worker from driving; the next day goes on."""
 
 
 @shared_task(name="runs.tasks.drive")
@@ -17,3 +22,8 @@ def drive(run_id: str, cause: str = "doorbell") -> None:
 @shared_task(name="runs.tasks.sweep")
 def sweep() -> None:
     sweeper.sweep()
+
+
+@shared_task(name="runs.tasks.retain")
+def retain() -> None:
+    passes.apply(actor=Actor.system("retention"), seconds=PATIENCE)

@@ -65,6 +65,11 @@ class Env(environ.Env):  # type: ignore[misc]  # the package has no types
         """A length of time above 0."""
         return timedelta(seconds=self.get_value(var, cast=_above_0, default=default))
 
+    def days(self, var: str) -> timedelta | None:
+        """A number of days above 0; None if it is not set."""
+        found = self.get_value(var, cast=_above_0, default=None)
+        return None if found is None else timedelta(days=found)
+
     def count(self, var: str, default: int, *, least: int = 1) -> int:
         """A whole number, 1 or above; with `least=0` 0 or above."""
         found: int = self.get_value(var, cast=_from_1 if least else _from_0, default=default)

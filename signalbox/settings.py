@@ -306,6 +306,20 @@ RUNS_LEDGER = "ledger.port.Ledger"
 RUNS_MASKS = "approvals.cloaks.Masks"
 RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
+RUNS_KEEPERS = [
+    "runs.retention.keeping.History",
+    "runs.retention.keeping.States",
+    "runs.retention.keeping.Payloads",
+    "ledger.retention.Payloads",
+    "approvals.retention.Payloads",
+]
+"""What can be taken away of runs that ended long ago: see `runs.ports.Keeper`."""
+RUNS_KEEP_HISTORY = env.days("RUNS_KEEP_HISTORY_DAYS")
+"""How long after its end a run keeps the checkpoints before its last; None: for ever."""
+RUNS_KEEP_STATES = env.days("RUNS_KEEP_STATES_DAYS")
+"""The same for all its checkpoints."""
+RUNS_KEEP_PAYLOADS = env.days("RUNS_KEEP_PAYLOADS_DAYS")
+"""The same for its input, output, title and errors."""
 RUNS_SWEEP_RULES = [
     "ledger.sweep.sweep",
     "ledger.confirmation.inbox.sweep",
@@ -396,6 +410,8 @@ LEDGER_OUTBOX_CLAIM = env.seconds("LEDGER_OUTBOX_CLAIM_SECONDS", 120.0)
 """After this time whoever claimed a message is taken for dead, and another one sends it."""
 LEDGER_OUTBOX_PACES = env.pauses("LEDGER_OUTBOX_PACES")
 """Destinations that are served at a pace: a name, and the time from one message to the next."""
+LEDGER_KEEP_PAYLOADS = env.days("LEDGER_KEEP_PAYLOADS_DAYS")
+"""How long after its run's end an effect keeps arguments and result; None: for ever."""
 LEDGER_UNDECLARED = env.one_of("LEDGER_UNDECLARED", ("warn", "refuse"))
 """What a worker does about bound tools that declare nothing: tell, or refuse to start."""
 LEDGER_READS = frozenset(env.list("LEDGER_READS", default=[]))
@@ -428,6 +444,8 @@ APPROVALS_DEFAULT = {
     "deadline": timedelta(hours=24),
     "on_deadline": "reject",
 }
+APPROVALS_KEEP_PAYLOADS = env.days("APPROVALS_KEEP_PAYLOADS_DAYS")
+"""How long after their run's end questions and answers are kept; None: for ever."""
 APPROVALS_ROUNDS = env.count("APPROVALS_ROUNDS", 5)
 APPROVALS_CHANNELS = env.channels("APPROVALS_CHANNELS")
 """Where groups are told: a group, and addresses that Apprise understands. Secrets."""
@@ -466,5 +484,19 @@ FAKEPAY_URL = env.http_url("FAKEPAY_URL", "http://127.0.0.1:8940")
 REFUND_MODEL = env.str("REFUND_MODEL", default="")
 """Empty: the scripted chat model. Otherwise a name that LangChain's init_chat_model understands."""
 
+if any(
+    (
+        RUNS_KEEP_HISTORY,
+        RUNS_KEEP_STATES,
+        RUNS_KEEP_PAYLOADS,
+        LEDGER_KEEP_PAYLOADS,
+        APPROVALS_KEEP_PAYLOADS,
+    )
+):
+    CELERY_BEAT_SCHEDULE["retain"] = {
+        "task": "runs.tasks.retain",
+        "schedule": 86_400.0,
+        "options": {"expires": 3600},
+    }
 UNKNOWN_VARIABLES = env.unknown("RUNS_", "LEDGER_", "APPROVALS_", "AUDIT_")
 """What the environment sets in vain, with the name that may be meant: see `signalbox.checks`."""

@@ -69,7 +69,7 @@ def test_who_changes_arguments_does_not_approve_them_alone(asked, ben, eve):
     decision = Decision.objects.get()
     assert (decision.edited_by, decision.decided_by, decision.decider) == (ben, eve, "Eve")
     assert (decision.args, decision.answer["args"]) == (LESS, LESS)
-    assert entries(request, "decision.made")[0].data["args"] == LESS
+    assert entries(request, "decision.made")[0].data["args"] == canonical.fingerprint(LESS)
 
 
 @pytest.mark.usefixtures("editable")
