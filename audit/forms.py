@@ -18,6 +18,7 @@ GROUPS = {
     "mishap": "What went wrong",
     "effect": "Effects",
     "stop": "Emergency stops",
+    "undo": "Effects taken back",
     "retention": "Retention",
     "message": "Messages of the outbox",
     "hook": "Webhooks",
