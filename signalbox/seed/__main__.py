@@ -27,6 +27,7 @@ ENDED, LIVE = (60.0, 180 * DAY), (60.0, DAY / 2)
 """Seconds ago, newest and oldest. What is not ended yet began lately."""
 FIRST_NUMBER = 20_000
 ENTRIES_PER_RUN = 10
+LIMITS = ["statement_timeout", "transaction_timeout", "idle_in_transaction_session_timeout"]
 
 
 def main(runs: str, steps: str) -> int:
@@ -41,8 +42,7 @@ def main(runs: str, steps: str) -> int:
 def seed(runs: int, steps: int, say: Callable[[str], None]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(  # those that this server has
-            "SELECT set_config(name, '0', false) FROM pg_settings WHERE name LIKE '%_timeout'"
-            " AND split_part(name, '_', 1) IN ('statement', 'transaction', 'idle')"
+            "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = ANY(%s)", [LIMITS]
         )
     say("Driving the originals")
     made = originals.drive(*people.make(), steps=steps)
