@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 
 from accounts.actors import Actor
 from accounts.models import User
-from audit import seal, trail
+from audit import seal, signing, trail
+from audit.exports import verify_export
 from audit.verbs import VERBS
 from tests.pages.screens import NARROWEST, everywhere, resize
 from tests.support.people import person
@@ -53,7 +54,7 @@ def test_the_log_is_filtered_and_its_details_are_opened(open_page, signed_in, cy
     expect(row.get_by_text("<img src=x").first).to_be_visible()
     assert page.locator("main img, main b[hx-get]").count() == 0
     page.get_by_role("link", name="Clear filters").click()
-    expect(page.get_by_role("row", name="Stop set")).to_be_visible()
+    expect(page.get_by_role("row", name="Policy added")).to_be_visible()
 
 
 def test_everybody_can_use_the_log(open_page, signed_in, cy, log, assert_accessible, assert_fits):
@@ -62,6 +63,7 @@ def test_everybody_can_use_the_log(open_page, signed_in, cy, log, assert_accessi
         "/audit/",
         "/audit/?verb=person.changed&result=allowed&actor=Ada",
         "/audit/?run=x",
+        "/audit/keys/",
     ):
         page.goto(place)
         page.evaluate(
@@ -73,3 +75,17 @@ def test_everybody_can_use_the_log(open_page, signed_in, cy, log, assert_accessi
             assert_fits(page)
         resize(page, NARROWEST)
         assert_fits(page)
+
+
+def test_what_the_filters_show_is_downloaded_and_passes_the_check(
+    open_page, signed_in, cy, log, tmp_path
+):
+    page = signed_in(open_page(), cy)
+    page.goto("/audit/?result=refused")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="JSON Lines").click()
+    path = tmp_path / started.value.suggested_filename
+    started.value.save_as(path)
+    manifest = verify_export.check(str(path), [signing.own().text])
+    assert manifest["file"]["rows"] == 1
+    assert manifest["filters"] == {"allowed": False}
