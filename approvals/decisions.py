@@ -352,7 +352,9 @@ def _require_reasons(gate: Gate, ballot: Ballot, given: Given) -> None:
     if ballot.reason and (not rejected or ballot.reason not in gate.reject_reasons):
         raise errors.BadValue("This is not one of the reasons to reject. Choose one of the list.")
     if rejected and gate.reject_reasons and not ballot.reason:
-        raise errors.ReasonMissing("Choose the reason for the rejection, and reject again.")
+        raise errors.ReasonMissing(
+            "Choose the reason for the rejection, and reject again.", field="reason"
+        )
     if ballot.comment.strip():
         return
     if gate.comment_required_to_reject and given.unexplained(ballot.said):

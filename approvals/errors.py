@@ -130,6 +130,11 @@ class ReasonMissing(ApprovalsError):
 
     http_status = 422
 
+    def __init__(self, message: str | None = None, *, field: str = "comment") -> None:
+        """`field` is where it is missing."""
+        super().__init__(message)
+        self.field = field
+
 
 class OneByOne(ApprovalsError):
     """This cannot be approved together with others. Open it, read it and decide it there."""

@@ -63,7 +63,8 @@ class Shown:
     @classmethod
     def of(cls, value: object, *, unmasked: bool) -> Shown:
         masked = masking.Masked(value=value, hidden=0) if unmasked else masking.mask(value)
-        text = json.dumps(masked.value, indent=2, ensure_ascii=False)
+        # Tabs: many blanks in a row would be marked as something that hides.
+        text = json.dumps(masked.value, indent="\t", ensure_ascii=False)
         if len(text) > LONGEST:
             return cls(value=None, too_long=len(text), hidden=masked.hidden)
         whole = "" if _is_plain(masked.value) else text

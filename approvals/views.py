@@ -207,7 +207,7 @@ def _send(
         return page.show(now, comment=sent["comment"], refusal=refusal)
     except (errors.BadValue, errors.ReasonMissing) as refusal:
         if not isinstance(refusal, errors.BadValue) or not chosen.note(refusal):
-            form.add_error("comment", str(refusal))
+            form.add_error(getattr(refusal, "field", "comment"), str(refusal))
         return page.show(queries.detail(request_id, user), form=form, chosen=chosen, status=422)
     except errors.NoSuchRequest:
         raise

@@ -85,7 +85,8 @@ class Field:
             "json": 'JSON, such as 12, true, null or "text".',
             "moment": f"In the time zone {timezone.get_current_timezone_name()}.",
         }.get(self.kind, "")
-        return " ".join(filter(None, (self.hint, own)))
+        blank = "May be left blank." if self.required and self.nullable else ""
+        return " ".join(filter(None, (self.hint, own, blank)))
 
     @property
     def radios(self) -> bool:

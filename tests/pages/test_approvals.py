@@ -342,6 +342,35 @@ def test_hostile_text_stays_text_and_asks_for_nothing(open_page, signed_in, ben,
     assert now(request).status == "pending"
 
 
+LONG = HOSTILE[:90] + "Averylongwordwithoutanyspaceinit" * 6
+
+
+def test_long_words_of_strangers_stay_inside_a_phone(open_page, signed_in, ben, asked, assert_fits):
+    evil = refund(LONG, why=LONG, facts={LONG: LONG}, args=REFUND | {"memo": LONG, LONG: 1})
+    request = asked(evil, title=LONG)
+    page = signed_in(open_page(viewport={"width": 360, "height": 760}), ben)
+    for place in (address(request), "/approvals/"):
+        page.goto(place)
+        assert_fits(page)
+        cut = "main table, main dl, main section"
+        for each in page.locator(cut).all():
+            assert each.evaluate("element => element.scrollWidth - element.clientWidth") <= 0
+
+
+def test_a_missing_reason_to_reject_is_told_at_the_list_of_reasons(look, ben, asked, settings):
+    settings.APPROVALS_DEFAULT = settings.APPROVALS_DEFAULT | {"reject_reasons": ["Fraud"]}
+    page = look(ben, asked())
+    page.get_by_label("Comment").fill("No.")
+    button(page, "Reject…").click()
+    reason = page.get_by_label("Reason")
+    expect(reason).to_be_focused()
+    expect(reason).to_have_accessible_description(re.compile("Choose the reason"))
+    expect(page.get_by_label("Comment")).not_to_have_attribute("aria-invalid", "true")
+    reason.select_option("Fraud")
+    button(page, "Reject…").click()
+    expect(page.get_by_text("You rejected this")).to_be_visible()
+
+
 def test_a_payload_is_kept_nowhere_in_the_browser(look, ben, asked):
     page = look(ben, asked(refund("A secret refund")))
     page.goto("/approvals/?view=decided")
