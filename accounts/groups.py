@@ -42,6 +42,8 @@ RIGHTS = (
     Right("runs.view_payload", "see payloads without masking", (OPERATOR, ADMIN)),
     Right("runs.emergency_stop", "stop or release effects in an emergency", (OPERATOR, ADMIN)),
     Right("ledger.view_effect", "see effects", ALL),
+    Right("ledger.export_effect", "export the ledger", (AUDITOR, ADMIN)),
+    Right("ledger.export_unmasked_effect", "export hidden values of the ledger", (ADMIN,)),
     Right("ledger.settle_effect", "settle an effect by hand", (OPERATOR, ADMIN)),
     Right("ledger.undo_effect", "have effects of an ended run undone", (OPERATOR, ADMIN)),
     Right("ledger.view_toolbox", "see the tools of all agents", (OPERATOR, AUDITOR, ADMIN)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from ledger import by_hand, views
+from ledger.browse import export_pages
 from ledger.browse import pages as browse
 from ledger.confirmation import pages as hook_pages
 from ledger.drift import pages as drift_pages
@@ -17,6 +18,7 @@ app_name = "ledger"
 urlpatterns = [
     path("hooks/<slug:provider>/", hook_pages.receive, name="hook"),
     path("ledger/", browse.index, name="list"),
+    path("ledger/export/", export_pages.export, name="export"),
     path("ledger/reconcile/", reconcile_pages.index, name="reconcile"),
     path("ledger/<uuid:uid>/look/", reconcile_pages.look, name="look"),
     path("ledger/tools/", tools.index, name="tools"),

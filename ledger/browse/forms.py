@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from accounts.models import User
+from audit import exports
 from ledger import queries
 from ledger.browse import conditions
 from ledger.browse.conditions import Condition
@@ -209,3 +210,37 @@ def _without(query: QueryDict, *names: str) -> QueryDict:
     for name in names:
         rest.pop(name, None)
     return rest
+
+
+class ExportForm(forms.Form):
+    """What an export holds besides what the filters say."""
+
+    format = forms.ChoiceField(
+        label="As",
+        choices=[
+            (exports.JSON_LINES, "JSON Lines: one effect a line, for programs"),
+            (exports.CSV, "CSV: one effect a row, for spreadsheets"),
+        ],
+        initial=exports.JSON_LINES,
+        widget=forms.RadioSelect,
+    )
+    unmasked = forms.BooleanField(label="With hidden values", required=False)
+    reason = forms.CharField(
+        label="Why hidden values are needed",
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Kept in the audit log, with your name. Needed only if hidden values are wanted.",
+    )
+
+    def __init__(self, *args: Any, unmasked: bool, **kwargs: Any) -> None:
+        """`unmasked`: this person may have hidden values."""
+        super().__init__(*args, **kwargs)
+        if not unmasked:
+            del self.fields["unmasked"], self.fields["reason"]
+
+    def clean(self) -> dict[str, Any] | None:
+        sent = super().clean()
+        if self.cleaned_data.get("unmasked") and not self.cleaned_data.get("reason", "").strip():
+            self.add_error("reason", "A reason is required. Write one and try again.")
+        return sent

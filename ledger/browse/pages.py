@@ -11,6 +11,7 @@ from uuid import UUID
 import psycopg.errors
 from django.db import OperationalError, connection, transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import conditional_page, require_safe
 
@@ -26,6 +27,7 @@ from runs import masking, ports, web
 from runs.status import State
 
 SEE = "ledger.view_effect"
+EXPORT = "ledger.export_effect"
 SIZE = 50
 EVERY = 10
 """Seconds between two looks at what may change."""
@@ -91,7 +93,7 @@ def index(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "filtered": form.used,
-        "filters": [_filter(each) for each in forms.chips(form, request.GET)],
+        "filters": filters_on(form, request.GET),
         "rows": _rows(page.rows, user),
         "chips": _chips(request.GET, page.counts),
         "total": listing.total(page.counts),
@@ -101,6 +103,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "live_url": request.path + here(request.GET, as_of=_written(page.as_of)),
         "every": EVERY,
         "stops": stops.on(),
+        "may_export": user.has_perm(EXPORT),
+        "export_url": reverse("ledger:export") + here(request.GET),
         "people": User.objects.order_by("email")[: forms.MOST_PEOPLE],
         "most_parts": search.NEWEST if form.reveals and request.GET.get("q") else 0,
     }
@@ -171,8 +175,12 @@ def _chips(query: QueryDict, counts: dict[str, Count]) -> list[Chip]:
     ]
 
 
-def _filter(chip: forms.Chip) -> Filter:
-    return Filter(label=chip.label, value=chip.value, url=here(chip.without))
+def filters_on(form: FilterForm, query: QueryDict) -> list[Filter]:
+    """Of a form that was looked at; none of one that is wrong."""
+    return [
+        Filter(label=each.label, value=each.value, url=here(each.without))
+        for each in forms.chips(form, query)
+    ]
 
 
 def _rows(effects: list[Effect], user: User) -> list[Row]:
