@@ -304,9 +304,9 @@ class _Drive:
         failure = failures.classify(exc, self.agent.declared)
         level = logging.INFO if failure.park or failure.free else logging.WARNING
         logger.log(level, "run %s: %s: %s", self.run_id, failure.error_class, failure.error)
-        doubt = failure.park is status.Park.EFFECT_IN_DOUBT
-        # Doubt is a fact of the ledger's and is read there anew; it may be settled by now.
-        if not (doubt and self._progresses(before)):
+        waits = failure.park in (status.Park.EFFECT_IN_DOUBT, status.Park.DRIFT)
+        # What it waits for is a fact of the ledger's, read there anew: it may be settled by now.
+        if not (waits and self._progresses(before)):
             self.failure = failure
 
     def _progresses(self, before: Head | None) -> bool:

@@ -46,7 +46,8 @@ def _may_be_retried(row: Row) -> bool:
 def _rests(row: Row) -> bool:
     """Nobody drives it and no worker will unasked; what the ledger wakes is left out."""
     if row.run.status == Status.PARKED:
-        return row.run.park_reason not in (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP)
+        woken = (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP, Park.DRIFT)
+        return row.run.park_reason not in woken
     return row.standing.stuck or row.standing.stalled or row.run.status == Status.WAITING
 
 

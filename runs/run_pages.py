@@ -126,8 +126,8 @@ def _notices(row: Row, user: User) -> list[Notice]:
     return told
 
 
-_TOLD_ABOVE = (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP)
-"""Reasons for being parked that the ledger explains, with the way to the effect or the stop."""
+_TOLD_ABOVE = (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP, Park.DRIFT)
+"""Reasons for being parked that the ledger explains, with the way to what it waits for."""
 
 
 def _parked(run: Run, user: User) -> Notice:

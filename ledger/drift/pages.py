@@ -20,6 +20,7 @@ from ledger import errors
 from ledger.drift import deciding, explaining, states
 from ledger.forms import AcceptForm
 from ledger.models import Drift, Effect
+from ledger.status import STATES
 from runs import masking, visible, web
 from runs.status import State
 
@@ -36,6 +37,8 @@ class Side:
     before: object
     after: object
     """The arguments of both, what is sensitive hidden."""
+    first: State
+    """Of the effect of the earlier attempt."""
     made: Effect | None
     """What the later attempt has made of it, if it was started."""
 
@@ -63,6 +66,7 @@ def _side(drift: Drift, made: Effect | None, *, revealed: bool) -> Side:
         sentence=explaining.sentence(drift),
         before=before,
         after=after,
+        first=STATES[drift.before.status],
         made=made,
     )
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection, connections
 from django.urls import reverse
 from langgraph.graph import START, StateGraph
 
@@ -17,7 +19,7 @@ from ledger.drift import deciding
 from ledger.models import Drift, Effect, Idempotency
 from ledger.story import Story
 from ledger.tools import effect
-from runs import admission, checkpoints, controls, driver
+from runs import admission, checkpoints, controls, driver, killpoints
 from runs.models import Run
 from runs.status import Outcome as Ended
 from tests.ledger import desk
@@ -114,6 +116,17 @@ def test_an_unknown_one_is_not_found(ada):
 # --- under the real driver ------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", autouse=True)
+def pools_end(django_db_setup: None, django_db_blocker) -> Iterator[None]:
+    yield
+    checkpoints.close()
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
 @pytest.fixture
 def restless(settings, monkeypatch) -> Iterator[Provider]:
     """An agent that refunds with a random reference."""
@@ -126,7 +139,6 @@ def restless(settings, monkeypatch) -> Iterator[Provider]:
     caches.forget()
     yield world
     caches.forget()
-    checkpoints.close()
 
 
 @effect(
@@ -176,3 +188,28 @@ def test_a_run_that_drifts_is_parked_until_it_is_accepted_or_cancelled(restless,
     assert driver.drive(run.pk, holder="w4", cause="test") is Ended.FINISHED
     assert len(restless.happened) == (1 if swallow else 2)
     assert Effect.objects.filter(run=run).count() == len(restless.happened)
+
+
+@pytest.mark.usefixtures("real_steps")
+def test_what_is_accepted_while_its_driver_is_about_to_park_does_not_stay_parked(restless):
+    run = admission.start("restless", {}, actor=SHELL)
+    with dying_at("effect.settled"):
+        driver.drive(run.pk, holder="w1", cause="test")
+    lose(run)
+
+    def accept(place: str, _: object) -> None:
+        if place == "lease.locking":
+            with ThreadPoolExecutor(1) as other:
+                other.submit(accept_elsewhere).result(20)
+
+    killpoints.install(accept)
+    assert driver.drive(run.pk, holder="w2", cause="test") is Ended.FINISHED
+    assert len(restless.happened) == 2
+
+
+def accept_elsewhere() -> None:
+    try:
+        for waiting in Drift.objects.filter(accepted_at=None):
+            deciding.accept(waiting.uid, actor=SHELL, reason="Quick.")
+    finally:
+        connections.close_all()
