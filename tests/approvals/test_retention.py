@@ -32,9 +32,10 @@ from runs.heartbeat import Heart
 from runs.models import Erasure, Lease, Run
 from runs.retention import passes
 from tests.approvals.conftest import approve, now
-from tests.support import caches
+from tests.support import caches, child
 from tests.support import graphs as support
 from tests.support.people import person
+from tests.support.processes import until, worker
 
 SHELL = Actor.command("test")
 SECRET = "Zanzibar-4711"
@@ -396,6 +397,21 @@ def test_a_pass_that_is_killed_is_taken_up_by_the_next(ended, place, nth) -> Non
     assert entry.data["effects"]["runs"] == 2
     assert apply() == {}
     assert Entry.objects.filter(verb="retention.applied").count() == 1
+
+
+@pytest.mark.parametrize("place", ["retention.erased", "retention.committed"])
+def test_a_process_that_is_killed_leaves_whole_runs_to_the_next(ended, place) -> None:
+    runs = [ended(), ended()]
+    with worker(child.retain_until, place, 4, **dict.fromkeys(AGES, DAY)) as killed:
+        assert killed.frozen() == place
+        apply()  # beside the frozen one: what it holds is left
+        erased = Erasure.objects.filter(kind="states").count()
+        assert erased == (2 if place == "retention.committed" else 1)
+    until(lambda: apply() or Erasure.objects.count() == len(runs) * len(KINDS))
+    assert places_of(SECRET) <= {"ledger_message", "approvals_notice"}
+    told = [entry.data for entry in Entry.objects.filter(verb="retention.applied")]
+    for kind in KINDS:
+        assert sum(data[kind]["runs"] for data in told if kind in data) == 2
 
 
 def test_without_an_age_everything_is_kept(ended, settings) -> None:

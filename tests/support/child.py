@@ -21,8 +21,10 @@ django.setup()
 from django.conf import settings  # noqa: E402  (only now are the apps loaded)
 from django.db import connection, transaction  # noqa: E402
 
+from accounts.actors import Actor  # noqa: E402
 from ledger.outbox import dispatcher  # noqa: E402
 from runs import checkpoints, dispatch, driver, killpoints, leases  # noqa: E402
+from runs.retention import passes  # noqa: E402
 from tests.support import graphs  # noqa: E402
 
 Pipe = Connection
@@ -85,6 +87,20 @@ def dispatch_on_word(pipe: Pipe) -> int:
     pipe.send(("reached", "ready"))
     pipe.recv()
     return dispatcher.dispatch()
+
+
+def retain_until(pipe: Pipe, place: str, nth: int) -> dict[str, Any]:
+    """Erase what is due, and freeze the n-th time this place is reached."""
+    left = [nth]
+
+    def reached(name: str, _: str = "") -> None:
+        if name == place:
+            left[0] -= 1
+            if left[0] == 0:
+                freeze(pipe, place)
+
+    killpoints.install(reached)
+    return passes.apply(actor=Actor.command("child"))
 
 
 def drive_with_slow_put(pipe: Connection, run_id: Any) -> str:
