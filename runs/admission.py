@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -25,13 +26,24 @@ OF_A_FORM = "form:"
 
 
 def read(text: str) -> object:
-    """The input that somebody wrote as JSON. Raises BadInput if nothing can be read from it."""
+    """The input that somebody wrote as JSON. Raises BadInput if nothing can be read from it, or
+    not by every reader alike.
+    """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except RecursionError as exc:
         raise errors.BadInput("This is nested too deep to be read.") from exc
     except ValueError as exc:
         raise errors.BadInput(f"This is not JSON: {exc}.") from exc
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object; JSON readers do not agree on which of two values with one name counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise errors.BadInput(f"{twice!r} stands twice in one object. Take one of them out.")
+    return found
 
 
 def start(agent: str, given: object, *, actor: Actor, key: str | None = None) -> Run:

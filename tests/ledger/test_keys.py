@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from uuid import UUID
 
@@ -22,7 +22,9 @@ RUN = UUID(int=7)
 SAME = [
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
     ({"a": 1}, {"a": 1.0}),
+    ({"a": 1}, {"a": 1e0}),
     ({"a": 100}, {"a": 1e2}),
+    ({"a": "1.10"}, {"a": str(Decimal("1.10"))}),
     ({"a": 0}, {"a": -0.0}),
     ({"a": (1, 2)}, {"a": [1, 2]}),
     ({"a": {"\U0001f600": 1, "é": 2}}, {"a": {"é": 2, "\U0001f600": 1}}),
@@ -32,6 +34,8 @@ DIFFERENT = [
     ({"a": 0.1 + 0.2}, {"a": 0.3}),
     ({"a": "é"}, {"a": unicodedata.normalize("NFD", "é")}),
     ({"a": "40.0"}, {"a": "40.00"}),
+    ({"a": "1.1"}, {"a": "1.10"}),
+    ({"a": "2026-01-01T12:00:00+00:00"}, {"a": "2026-01-01T13:00:00+01:00"}),
     ({"a": "1"}, {"a": 1}),
     ({"a": True}, {"a": 1}),
     ({"a": None}, {}),
@@ -46,7 +50,10 @@ REFUSED = [
     -(2**53),
     1e16,
     Decimal("1.10"),
+    Decimal("NaN"),
     datetime(2026, 1, 1, tzinfo=UTC),
+    datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))),
+    datetime(2026, 1, 1),  # noqa: DTZ001 (that is the case)
     UUID(int=1),
     b"bytes",
     {1: "a"},

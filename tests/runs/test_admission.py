@@ -189,3 +189,10 @@ def test_a_right_taken_away_meanwhile_counts_at_once(ada, rung) -> None:
     ada.groups.clear()
     with pytest.raises(NotPermitted):
         start({}, actor=actor)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '[{"b": {"a": 1, "a": 1}}]'])
+def test_an_input_with_a_name_twice_in_one_object_is_refused(text: str) -> None:
+    with pytest.raises(errors.BadInput, match="'a' stands twice"):
+        admission.read(text)
+    assert admission.read('{"a": 1, "b": {"a": 1}}') == {"a": 1, "b": {"a": 1}}
