@@ -5,6 +5,7 @@ GET shows what is known, POST acts. They work without a script and keep what was
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.contrib import messages
@@ -19,10 +20,12 @@ from accounts import errors as people
 from accounts.actors import Actor
 from ledger import errors, queries, shown, stops, suspect
 from ledger import settle as settling
-from ledger.forms import LiftForm, SettleForm, StopForm
+from ledger.forms import COMPENSATE, LiftForm, SettleForm, StopForm
 from ledger.models import Stop
 from ledger.queries import Detail
+from ledger.undo import compensating
 from runs import ports, registry, web
+from runs.errors import RunsError
 
 SEE = "ledger.view_effect"
 MOST_LIFTED = 20
@@ -46,16 +49,10 @@ def settle(request: HttpRequest, uid: UUID) -> HttpResponse:
         return _settle_page(request, detail, form, code=422)
     sent = form.cleaned_data
     try:
-        settling.settle(
-            uid,
-            sent["verdict"],
-            actor=Actor.of(request),
-            reason=sent["reason"],
-            reference=sent["reference"],
-        )
+        _settle(uid, sent, Actor.of(request))
     except people.ReauthenticationNeeded:
-        return proof.ask(request, {name: sent[name] for name in ("reason", "reference")})
-    except errors.LedgerError as refusal:
+        return proof.ask(request, {name: sent[name] for name in TYPED})
+    except (errors.LedgerError, RunsError) as refusal:
         form.add_error(None, str(refusal))
         return _settle_page(request, queries.effect(uid, user), form, code=refusal.http_status)
     proof.forget(request)
@@ -63,7 +60,19 @@ def settle(request: HttpRequest, uid: UUID) -> HttpResponse:
     return HttpResponseRedirect(reverse("ledger:effect", args=[uid]))
 
 
+def _settle(uid: UUID, sent: Mapping[str, str], actor: Actor) -> None:
+    said = {name: sent[name] for name in TYPED}
+    if sent["verdict"] == COMPENSATE:
+        compensating.compensate(uid, actor=actor, **said)
+    elif sent["verdict"] == "happened":
+        settling.settle(uid, "happened", actor=actor, **said)
+    else:
+        settling.settle(uid, "did_not_happen", actor=actor, **said)
+
+
+TYPED = ("reason", "reference", "evidence")
 DONE = {
+    COMPENSATE: "Settled: done. The run ends, and then the effect is taken back.",
     "happened": "Settled: done. The run goes on with the reference you gave.",
     "did_not_happen": "Settled: not done. The run may make one more attempt.",
 }

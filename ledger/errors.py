@@ -155,6 +155,10 @@ class NothingToAccept(LedgerError):
     """Nothing waits for this to be accepted: it was accepted already, or stopped nothing."""
 
 
+class NoUndo(LedgerError):
+    """Nothing takes this effect back. Settle it as done, and put it right by hand."""
+
+
 class RunGoesOn(LedgerError):
     """The run goes on, so what it did is not taken back. Cancel it first."""
 

@@ -12,6 +12,8 @@ from ledger.stops import LONGEST_NAME
 from runs.forms import LIKE_CODE, SUFFIX
 
 LONGEST_REASON = 2000
+COMPENSATE = "compensate"
+"""A verdict: it happened, and is to be taken back."""
 
 
 def _reason(label: str = "Reason") -> forms.CharField:
@@ -34,7 +36,7 @@ class SettleForm(forms.Form):
             ("did_not_happen", "It did not happen: allow one attempt"),
         ],
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose one of the two."},
+        error_messages={"required": "Choose what you found out."},
     )
     reference = forms.CharField(
         label="The provider's reference",
@@ -44,11 +46,21 @@ class SettleForm(forms.Form):
         help_text="Required if it happened: what proves it, such as the number of the refund.",
     )
     reason = _reason("How do you know?")
+    evidence = forms.CharField(
+        label="Evidence",
+        max_length=LONGEST_REASON,
+        required=False,
+        help_text="Optional: where others can see it, such as an address or the number of a case.",
+    )
     typed = forms.CharField(max_length=40, widget=forms.TextInput(attrs=LIKE_CODE))
 
     def __init__(self, *args: Any, effect: Effect, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.suffix = str(effect.uid)[-SUFFIX:]
+        if effect.undo:
+            back = f"It happened, but is not wanted: end the run, take it back ({effect.undo})"
+            choices = [*self.fields["verdict"].choices, (COMPENSATE, back)]  # type: ignore[attr-defined]  # a ChoiceField, as above
+            self.fields["verdict"].choices = choices  # type: ignore[attr-defined]  # likewise
         self.fields["typed"].label = f"Type {self.suffix} to confirm"
         self.fields["typed"].help_text = "The last four characters of the effect's id."
 
@@ -60,9 +72,8 @@ class SettleForm(forms.Form):
 
     def clean(self) -> dict[str, Any] | None:
         sent = super().clean()
-        if self.cleaned_data.get("verdict") == "happened" and not self.cleaned_data.get(
-            "reference", ""
-        ):
+        happened = self.cleaned_data.get("verdict") in ("happened", COMPENSATE)
+        if happened and not self.cleaned_data.get("reference", ""):
             self.add_error("reference", "Say what proves that it happened.")
         return sent
 

@@ -42,11 +42,13 @@ def settle(  # noqa: PLR0913 (a settlement has that many sides)
     reason: str,
     reference: str = "",
     result: object = None,
+    evidence: str = "",
 ) -> Effect:
     """Record what a person found out about the effect with this uid, and wake its run.
 
     happened: it becomes confirmed; the node gets `result`, or {"reference": …} without one.
     did_not_happen: it becomes pending, and one attempt is allowed.
+    `evidence` is where others can see for themselves: an address, or a note.
 
     Raises NotPermitted, ReauthenticationNeeded, NoSuchEffect, NotInDoubt, ReasonMissing,
     ReferenceMissing, BadResult, UnknownVerdict.
@@ -58,7 +60,13 @@ def settle(  # noqa: PLR0913 (a settlement has that many sides)
                 raise people.ReauthenticationNeeded
             return _settle(
                 uid,
-                _Said(verdict=verdict, reason=reason, reference=reference, result=result),
+                _Said(
+                    verdict=verdict,
+                    reason=reason,
+                    reference=reference,
+                    result=result,
+                    evidence=evidence,
+                ),
                 actor,
             )
     except (errors.LedgerError, people.AccountsError) as refusal:
@@ -76,7 +84,9 @@ def settle(  # noqa: PLR0913 (a settlement has that many sides)
 class _Said:
     """What the person said, checked. Raises ReasonMissing, ReferenceMissing, BadResult, …"""
 
-    def __init__(self, *, verdict: str, reason: str, reference: str, result: object) -> None:
+    def __init__(
+        self, *, verdict: str, reason: str, reference: str, result: object, evidence: str
+    ) -> None:
         if verdict not in VERDICTS:
             raise errors.UnknownVerdict
         self.verdict = verdict
@@ -84,6 +94,7 @@ class _Said:
         if not self.reason:
             raise errors.ReasonMissing
         self.reference = canonical.text(reference.strip())
+        self.evidence = rows.text(evidence.strip())
         if verdict == "happened" and not 0 < len(self.reference) <= rows.LONGEST_REFERENCE:
             raise errors.ReferenceMissing
         self.result = _checked(result) if result is not None else {"reference": self.reference}
@@ -109,6 +120,7 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
     signed = {
         "settled_by": actor.label,
         "settle_reason": said.reason,
+        "settle_evidence": said.evidence,
         "settled_at": rows.clock(),
     }
     if said.verdict == "happened":
@@ -136,6 +148,7 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
             "tool": effect.tool,
             "verdict": said.verdict,
             "reference": said.reference,
+            "evidence": said.evidence,
         },
     )
     rows.wake(run_id, cause="effect settled")

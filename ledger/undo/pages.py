@@ -19,8 +19,8 @@ from ledger import errors
 from ledger.status import UNDOING, UndoStatus
 from ledger.undo import ordering, plan
 from ledger.undo.forms import UndoForm
+from runs import ports, web
 from runs import queries as runs
-from runs import web
 
 SEE = "ledger.view_effect"
 EVERY = 5
@@ -65,7 +65,7 @@ def _page(  # noqa: PLR0913 (a page with a form has that many sides)
     code: int = 200,
 ) -> HttpResponse:
     run = runs.one(run_id, user).run
-    made, steps = plan.latest(run_id), plan.steps(run_id)
+    made, steps = plan.latest(run_id), plan.steps(run_id, ports.cloak(run_id, user))
     working = made is not None and made.status == UndoStatus.WORKING
     will = plan.willing(steps)
     doubtful = any(step.doubtful for step in steps)

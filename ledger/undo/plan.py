@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import F
+
 from ledger import shown, status
 from ledger.models import Effect, UndoPlan
 from ledger.status import Status, UndoStatus
+from runs.masking import BARE, Cloak
 from runs.status import State
 
 WILL = State(
@@ -54,11 +57,12 @@ class Step:
         return self.state is FIRST
 
 
-def steps(run_id: UUID) -> list[Step]:
+def steps(run_id: UUID, cloak: Cloak = BARE) -> list[Step]:
     """What the run did or may have done, the last first. What did not happen is left out."""
-    effects = Effect.objects.filter(run_id=run_id, undoes=None, first_started_at__isnull=False)
-    ordered = effects.select_related("undone_by").prefetch_related("calls")
-    found = [_step(effect) for effect in ordered.order_by("-first_started_at", "-created_at")]
+    called = Effect.objects.filter(run_id=run_id, undoes=None, attempts__gt=0)
+    effects = called.select_related("undone_by").prefetch_related("calls")
+    latest_first = effects.order_by(F("first_started_at").desc(nulls_last=True), "-created_at")
+    found = [_step(effect, cloak) for effect in latest_first]
     return [step for step in found if step is not None]
 
 
@@ -86,7 +90,7 @@ def undo_of(effect: Effect) -> Effect | None:
     return getattr(effect, "undone_by", None)
 
 
-def _step(effect: Effect) -> Step | None:
+def _step(effect: Effect, cloak: Cloak) -> Step | None:
     by = undo_of(effect)
     unheard = any(
         call.outcome in (status.Outcome.OPEN, status.Outcome.UNKNOWN) for call in effect.calls.all()
@@ -101,4 +105,4 @@ def _step(effect: Effect) -> Step | None:
         state = FIRST
     else:
         state = WILL if effect.undo else STAYS
-    return Step(effect=effect, state=state, by=by, preview=shown.preview(effect.args))
+    return Step(effect=effect, state=state, by=by, preview=shown.preview(effect.args, cloak))

@@ -29,6 +29,7 @@ from ledger.status import UndoStatus
 from ledger.undo import ordering, plan
 from runs import afterwards, authority, dispatch, killpoints, leases, workers
 from runs.authority import Authority
+from runs.errors import LeaseLost
 from runs.models import Lease
 
 logger = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ def work(turn: timedelta = TURN) -> int:
             if mine is not None:
                 taken += 1
                 with authority.using(mine):
-                    _carry_out(found, mine)
+                    _carried_out(found, mine)
     return taken
 
 
@@ -109,6 +110,13 @@ def _next(found: UndoPlan) -> Effect | None:
         if by is None or by.status not in status.DONE:
             return by_uid[uid]
     return None
+
+
+def _carried_out(found: UndoPlan, mine: Authority) -> None:
+    try:
+        _carry_out(found, mine)
+    except LeaseLost:
+        logger.warning("undo of run %s: fence %s was taken over", found.run_id, mine.lease.fence)
 
 
 def _carry_out(found: UndoPlan, mine: Authority) -> None:

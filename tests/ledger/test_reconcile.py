@@ -203,6 +203,32 @@ def test_two_workers_do_not_ask_about_the_same_effect_at_once(t, world, run):
     assert len(looks(effect_of(run))) == 1
 
 
+@pytest.mark.race
+def test_an_effect_that_somebody_has_locked_holds_nobody_up(t, world, run):
+    make_doubt(run, lambda: t.lookup(order="7"), world)
+    make_doubt(make_run(), lambda: t.lookup(order="8"), world, happens=True)
+    locked, go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                rows.lock_effect(effect_of(run).pk)
+                locked.set()
+                assert go_on.wait(10)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as threads:
+        held = threads.submit(hold)
+        assert locked.wait(10)
+        try:
+            assert asking.work() == 1
+        finally:
+            go_on.set()
+        held.result(10)
+    assert Effect.objects.exclude(run=run).get().status == "confirmed"
+
+
 def test_who_dies_while_asking_is_followed_by_another(t, world, run):
     make_doubt(run, lambda: t.lookup(order="7"), world, happens=True)
     with dying_at("look.answered"):

@@ -11,7 +11,7 @@ from ledger import facts
 from ledger.models import Effect, HookEvent, UndoPlan
 from runs.models import Run
 from tests.ledger.conftest import make_run
-from tests.ledger.test_views import call, effect, page_of, prove
+from tests.ledger.test_views import call, effect, in_doubt, page_of, prove
 from tests.support.people import person
 from tests.support.web import field, html_of, text_of
 
@@ -165,3 +165,26 @@ def test_an_effect_shows_what_its_provider_told(as_ada, ended):
     )
     text = text_of(as_ada.get(page_of(one)))
     assert "refund.updated evt_1 delivered 2 times Confirmed" in text
+
+
+def test_settling_keeps_evidence_and_offers_to_take_back_what_can_be(as_ada):
+    one = in_doubt(undo="payments.cancel")
+    page = page_of(one, "settle")
+    assert "take it back (payments.cancel)" in text_of(as_ada.get(page))
+    prove(as_ada)
+    sent = {
+        "verdict": "compensate",
+        "reference": "re_1",
+        "reason": "Seen at the bank.",
+        "evidence": "https://bank.example/7",
+        "typed": str(one.uid)[-4:],
+    }
+    assert as_ada.post(page, sent | {"reference": ""}).status_code == 422
+    text = text_of(as_ada.post(page, sent, follow=True))
+    assert "Evidence: https://bank.example/7" in text
+    assert UndoPlan.objects.get().effects == [str(one.uid)]
+    assert Run.objects.get(pk=one.run_id).cancel_asked_at is not None
+
+
+def test_settling_offers_no_undo_where_there_is_none(as_ada):
+    assert "take it back" not in text_of(as_ada.get(page_of(in_doubt(), "settle")))

@@ -282,7 +282,7 @@ def test_saying_that_it_did_not_happen_allows_one_attempt(as_ada):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"verdict": ""}, "Choose one of the two."),
+        ({"verdict": ""}, "Choose what you found out."),
         ({"verdict": "perhaps"}, "Select a valid choice"),
         ({"reference": ""}, "Say what proves that it happened."),
         ({"reason": " "}, "A reason is required."),

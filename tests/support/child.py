@@ -23,7 +23,10 @@ from django.db import connection, transaction  # noqa: E402
 
 from accounts.actors import Actor  # noqa: E402
 from ledger.outbox import dispatcher  # noqa: E402
-from runs import checkpoints, dispatch, driver, killpoints, leases  # noqa: E402
+from ledger.reconcile import asking  # noqa: E402
+from ledger.undo import work as undoing  # noqa: E402
+from runs import checkpoints, dispatch, driver, killpoints, leases, registry  # noqa: E402
+from runs import graphs as agents  # noqa: E402
 from runs.retention import passes  # noqa: E402
 from tests.support import graphs  # noqa: E402
 
@@ -101,6 +104,26 @@ def retain_until(pipe: Pipe, place: str, nth: int) -> dict[str, Any]:
 
     killpoints.install(reached)
     return passes.apply(actor=Actor.command("child"))
+
+
+def load_agents() -> None:
+    """Know the tools of all agents, as a worker does."""
+    for name in registry.declarations():
+        agents.load(name)
+
+
+def undo_until(pipe: Pipe, place: str) -> int:
+    """Carry out plans of undoing, and freeze when this place is reached."""
+    load_agents()
+    killpoints.install(lambda name, _: freeze(pipe, place) if name == place else None)
+    return undoing.work()
+
+
+def look_until(pipe: Pipe, place: str) -> int:
+    """Ask providers, and freeze when this place is reached."""
+    load_agents()
+    killpoints.install(lambda name, _: freeze(pipe, place) if name == place else None)
+    return asking.work()
 
 
 def drive_with_slow_put(pipe: Connection, run_id: Any) -> str:
