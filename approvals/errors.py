@@ -109,6 +109,12 @@ class FormIncomplete(BadValue):
     """The form was incomplete or did not fit. Correct what is marked and decide again."""
 
 
+class FormForged(ApprovalsError):
+    """The form did not come from the page of this session. Reload the page and decide there."""
+
+    http_status = 403
+
+
 class NotAnswerable(BadValue):
     """A question of this kind cannot be answered with a plain approve or reject."""
 

@@ -13,6 +13,7 @@ from django.utils.cache import patch_vary_headers
 
 from accounts import groups
 from accounts.errors import NotPermitted
+from approvals import forged
 
 PAGES = (400, 403, 404, 409, 422, 429, 500)
 """Statuses that have a page of their own."""
@@ -87,6 +88,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form from an older session. What the person typed is shown, to be copied."""
+    forged.keep(request)
     return answer(request, 403, reason, session_changed=True, typed=typed(request))
 
 

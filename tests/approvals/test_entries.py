@@ -9,6 +9,7 @@ That there is no other way in is tested below: no other code decides, no other a
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,7 @@ from approvals.bulk import kinds
 from approvals.models import Decision, Delegation, Request, Vote
 from audit.models import Entry
 from runs.models import Intervention, Run
-from tests.approvals.conftest import approve, due_in, now
+from tests.approvals.conftest import approve, ask, due_in, now, pending
 from tests.support.people import person
 from tests.support.web import link
 
@@ -152,8 +153,10 @@ ENTRIES: dict[str, Callable[[Form], bool]] = {
     "stand-in": stand_in,
     "stand-in of many": stand_in_of_many,
 }
-DECIDING = {"approvals/views.py", "approvals/bulk/acts.py", "signalbox/drills/clerk.py"}
-"""The files that call `decisions.decide`. The drills do not run where there are people."""
+DECIDING = {"approvals/views.py", "approvals/bulk/acts.py"}
+"""The files that call `decisions.decide` for people who click."""
+MADE_UP = {"signalbox/drills/clerk.py", "signalbox/seed/originals.py"}
+"""Those that play people, by the same call: on scratch services, and in a database without runs."""
 
 
 # --- the reasons to refuse ------------------------------------------------------------------------
@@ -436,6 +439,60 @@ def test_a_form_that_does_not_come_from_the_page_decides_nothing(scene, headers)
     response = client.post(address(scene.request), scene.form.fields, headers=headers)
     assert response.status_code == 403
     assert stored(scene.request) == before
+    told = Entry.objects.get(verb="decision.refused", target_id=str(scene.request.pk))
+    assert (told.actor_id, told.data["refusal"]) == (str(scene.ben.pk), "FormForged")
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_many_in_a_form_that_does_not_come_from_the_page_decide_nothing(scene, verdict):
+    before = stored(scene.request)
+    client = _signed_in(scene.ben, enforce_csrf_checks=True)
+    item = f"{scene.request.pk}.{scene.form.digest}.{scene.form.token}"
+    sent = {"item": [item], "batch": "b", "comment": "because"}
+    response = client.post(reverse(f"approvals:bulk_{verdict}"), sent)
+    assert response.status_code == 403
+    assert stored(scene.request) == before
+    told = Entry.objects.get(verb="decision.refused")
+    assert (told.actor_id, told.entry, told.data["refusal"]) == (
+        str(scene.ben.pk),
+        "bulk",
+        "FormForged",
+    )
+
+
+def test_nobody_is_accused_of_a_form_from_another_site(scene):
+    """It comes without the session."""
+    client = _signed_in(None, enforce_csrf_checks=True)
+    client.post(address(scene.request), scene.form.fields)
+    assert not Entry.objects.filter(verb="decision.refused").exists()
+
+
+def test_what_was_wrong_with_a_form_is_kept_and_not_what_was_typed(scene):
+    client = _signed_in(scene.ben)
+    typed = {"comment": "my secret " * 2000, "choice": "approve"}
+    sent = scene.form.fields | {"verdict": "maybe"} | typed
+    assert client.post(address(scene.request), sent).status_code == 422
+    told = Entry.objects.get(verb="decision.refused", target_id=str(scene.request.pk))
+    assert told.data["refusal"] == "FormIncomplete"
+    assert told.data["wrong"] == {"verdict": ["invalid_choice"], "comment": ["max_length"]}
+    assert "secret" not in str([told.reason, told.data])
+
+
+def test_a_value_that_does_not_fit_is_refused_without_being_kept(scene, waiting_run):
+    schema = {"type": "object", "properties": {"iban": {"contains": {"const": 1}}}}
+    request = ask(waiting_run(), replace(pending("Which account?"), schema=schema))
+    with pytest.raises(errors.BadValue, match="DE89"):
+        decisions.decide(
+            request.pk,
+            actor=Actor.person(scene.ben, entry="page"),
+            verdict=APPROVED,
+            value={"iban": ["DE89"]},
+            seen_digest=request.digest,
+            token="t",
+        )
+    told = Entry.objects.get(verb="decision.refused", target_id=str(request.pk))
+    assert told.reason == "The answer does not fit at: iban."
+    assert "DE89" not in str(told.data)
 
 
 LOOKS = [
@@ -507,11 +564,46 @@ def test_who_decides_and_where_the_run_goes_is_not_for_the_client_to_say(scene, 
 
 def test_no_other_code_decides() -> None:
     """Who adds a call adds a line to ENTRIES, and this test says so."""
-    assert mentions("decisions.decide(") == DECIDING
+    assert mentions("decisions.decide(") == DECIDING | MADE_UP
     assert mentions("Vote.objects.create(", "Vote(") == {"approvals/votes.py"}
     rows = {"approvals/votes.py", "approvals/deadlines.py"}
     assert mentions("Decision.objects.create(", "Decision(") == rows
     assert mentions("Command(") == {"runs/driver.py", "runs/fitness.py"}  # the latter tries it out
+
+
+def test_nothing_that_no_person_clicks_decides() -> None:
+    """No command for people, no task, no admin site: who wants one to decide reads this first."""
+    root = Path(django_settings.BASE_DIR)
+    deciding = {str(file.relative_to(root)) for file in product() if _imports_decide(file)}
+    assert deciding == DECIDING | MADE_UP
+    assert not [name for name in deciding if "management" in name or name.endswith("tasks.py")]
+    assert "django.contrib.admin" not in django_settings.INSTALLED_APPS
+    assert not [route for route in _routes(get_resolver().url_patterns) if "admin" in route]
+
+
+def _imports_decide(file: Path) -> bool:
+    """Whether a file names `decide` of `approvals.decisions`, by whatever name it imports it."""
+    tree = ast.parse(file.read_text())
+    module_names, direct = set(), False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "approvals":
+            module_names |= {a.asname or a.name for a in node.names if a.name == "decisions"}
+        if isinstance(node, ast.ImportFrom) and node.module == "approvals.decisions":
+            direct = direct or any(a.name in ("decide", "_decide", "*") for a in node.names)
+        if isinstance(node, ast.Import):
+            direct = direct or any(a.name == "approvals.decisions" for a in node.names)
+    return direct or any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("decide", "_decide")
+        and isinstance(node.value, ast.Name)
+        and node.value.id in module_names
+        for node in ast.walk(tree)
+    )
+
+
+def product() -> Iterator[Path]:
+    for app in ("signalbox", "agents", "approvals", "ledger", "runs", "audit", "accounts"):
+        yield from Path(django_settings.BASE_DIR, app).rglob("*.py")
 
 
 def mentions(*words: str) -> set[str]:
@@ -520,8 +612,7 @@ def mentions(*words: str) -> set[str]:
     pattern = re.compile("|".join(rf"(?<![\w.]){re.escape(word)}" for word in words))
     return {
         str(file.relative_to(root))
-        for app in ("signalbox", "agents", "approvals", "ledger", "runs", "audit", "accounts")
-        for file in (root / app).rglob("*.py")
+        for file in product()
         if pattern.search(re.sub(r"(?m)^class .*", "", file.read_text()))
     }
 
