@@ -47,10 +47,20 @@ def values(request: Request, payload: object) -> dict[str, object] | None:
     held: object = question.facts if request.shape == Shape.OURS else payload
     held = question.args if question.tool else held
     if held is None or (isinstance(held, str) and _is_short(held)):
-        return {}
-    if not isinstance(held, Mapping) or len(held) > MOST:
+        held = {}
+    about = _about(question)
+    if not isinstance(held, Mapping) or held.keys() & about.keys():
         return None
-    return dict(held) if all(map(_is_short, (*held, *held.values()))) else None
+    shown = {**about, **held}
+    if len(shown) > MOST or not all(map(_is_short, (*shown, *shown.values()))):
+        return None
+    return shown
+
+
+def _about(question: Question) -> dict[str, object]:
+    """What the action is about, and how that stood when it was asked."""
+    name = {"target": question.target} if question.target else {}
+    return {**name, **{f"target {key}": value for key, value in question.state.items()}}
 
 
 def _by_policy(gate: Gate) -> str:

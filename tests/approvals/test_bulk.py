@@ -184,6 +184,10 @@ OPENED_FIRST = {
         ours("Refund EUR 900.00", args={"amount_cents": 1200, "currency": "EUR"}),
         {},
     ),
+    "a target with more than a row can show": (
+        refund(target={"name": "Order 7", "facts": {"lines": [1, 2]}}),
+        {},
+    ),
     "a value that is hidden from the reader": (refund(), {"masked": ["args.order_id: legal"]}),
 }
 
@@ -422,3 +426,10 @@ def test_the_key_facts_of_the_policy_stand_first_in_a_row(as_ben, asked, rule):
     text = text_of(page)
     assert "Pay back EUR 12.00 for order 77" in text
     assert "€12.00 · order id 77" in text
+
+
+def test_a_row_shows_what_the_action_is_about_as_it_was_when_it_was_asked(as_ben, asked):
+    about = {"name": "Order 7 of Ada", "facts": {"version": 12}}
+    text = text_of(chosen(as_ben, APPROVE, asked(refund(7, target=about))))
+    assert "target Order 7 of Ada" in text
+    assert "target version 12" in text
