@@ -51,6 +51,7 @@ RIGHTS = (
     Right("ledger.retry_message", "queue a message again", (OPERATOR, ADMIN)),
     Right("approvals.view_request", "see requests for approval", ALL),
     Right("approvals.decide_request", "decide requests for approval", (APPROVER, ADMIN)),
+    Right("approvals.answer_request", "answer a plain question with any value", (OPERATOR, ADMIN)),
     Right("approvals.change_policy", "change the policies of approvals", (ADMIN,)),
     Right("approvals.report_mishap", "say that something approved went wrong", ALL),
     Right("approvals.view_statistics", "see the statistics of approvers", (AUDITOR, ADMIN)),

@@ -337,7 +337,7 @@ def _given(request: Request, gate: Gate, ballot: Ballot) -> Given:
     if len(comment) > LONGEST_COMMENT:
         raise errors.BadValue(f"The comment is longer than {LONGEST_COMMENT} characters.")
     given = shapes.give(
-        replies.asked(request, gate),
+        replies.asked(request, gate, free=_is_free(ballot.actor)),
         ballot.verdict,
         value=ballot.value,
         args=ballot.args,
@@ -345,6 +345,13 @@ def _given(request: Request, gate: Gate, ballot: Ballot) -> Given:
     )
     _require_reasons(gate, ballot, given)
     return given
+
+
+def _is_free(actor: Actor) -> bool:
+    try:
+        return actors.require(actor, replies.ANSWER) is not None
+    except accounts_errors.NotPermitted:
+        return False
 
 
 def _require_reasons(gate: Gate, ballot: Ballot, given: Given) -> None:

@@ -105,6 +105,12 @@ class BadValue(ApprovalsError):
         return f"The answer does not fit at: {places}."
 
 
+class NotTaken(ApprovalsError):
+    """Only a verdict and a value can be sent. Nothing was decided. Use the form of the page."""
+
+    http_status = 400
+
+
 class FormIncomplete(BadValue):
     """The form was incomplete or did not fit. Correct what is marked and decide again."""
 

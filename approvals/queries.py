@@ -140,7 +140,8 @@ def detail(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
     person = eligibility.person(user)
     refusals = _refusals(request, gate, person, eligibility.involved(request.run))
     votes = list(request.votes.select_related("user", "on_behalf_of").order_by("at", "pk"))
-    asked = replies.asked(request, gate)
+    free = user.has_perm(replies.ANSWER)
+    asked = replies.asked(request, gate, free=free)
     hidden = 0
     if not reveal:
         hidden = _hide(request, votes, masks.for_reader(gate.masked, person.groups))
@@ -172,7 +173,9 @@ def detail(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
         answerable=not unanswerable,
         why=unanswerable,
         asked=asked,
-        actions=_shown(shapes.actions(asked), shapes.actions(replies.asked(request, gate))),
+        actions=_shown(
+            shapes.actions(asked), shapes.actions(replies.asked(request, gate, free=free))
+        ),
         reauthenticate=gate.reauthenticate_within is not None,
         previous=getattr(request, "replaces", None),
         replaced_by=request.replaced_by_id,

@@ -9,9 +9,12 @@ from approvals.models import Request
 from approvals.policy import Gate
 from approvals.shapes import Asked
 
+ANSWER = "approvals.answer_request"
+"""Leave to answer a plain question with any value. What the policy asks for is asked for as well."""
 
-def asked(request: Request, gate: Gate) -> Asked:
-    """The question, with what the policies agree about its answer."""
+
+def asked(request: Request, gate: Gate, *, free: bool = False) -> Asked:
+    """The question, with what the policies agree about its answer. `free`: see `ANSWER`."""
     return Asked(
         shape=request.shape,
         payload=request.payload,
@@ -19,6 +22,7 @@ def asked(request: Request, gate: Gate) -> Asked:
         schema=request.answer_schema,
         answers=gate.answers,
         may_change=gate.may_change,
+        free=free,
     )
 
 

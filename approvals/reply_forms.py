@@ -57,6 +57,17 @@ class Way:
         return bool(self.errors) or bool(self.form and self.form.wrong)
 
     @property
+    def entered(self) -> list[tuple[str, str]]:
+        """What was typed or chosen here, by label."""
+        found = [(self.choice.label, self.text)] if self.text.strip() else []
+        leaves = self.form.everything if self.form else []
+        return found + [
+            (each.label or "Value", each.entered)
+            for each in leaves
+            if each.touched and each.entered
+        ]
+
+    @property
     def faults(self) -> list[str]:
         """The labels of the fields with errors; "text" for what is not one of them."""
         fields_of = self.form.everything if self.form else []
@@ -117,9 +128,20 @@ class ReplyForm:
         return found
 
     @property
+    def entered(self) -> list[tuple[str, str]]:
+        """What was typed or chosen, by label."""
+        return [
+            (f"{part.action.tool}: {label}" if self.several and part.action.tool else label, text)
+            for part in self.parts
+            for way in part.ways
+            for label, text in way.entered
+        ]
+
+    @property
     def answers(self) -> bool:
         """A value is asked for, and nothing else."""
-        return any(way.choice.answers for part in self.parts for way in part.ways)
+        ways = [way for part in self.parts for way in part.ways]
+        return bool(ways) and all(way.choice.answers for way in ways)
 
     def pressed(self, verdict: str) -> str:
         """The choice behind a button that says no more than a verdict; empty if there is none."""

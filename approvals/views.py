@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -37,6 +37,9 @@ SEE_POLICIES = "audit.view_entry"
 """Who reads everything reads the policies, too."""
 SEE_STATISTICS = "approvals.view_statistics"
 VIEWS = {"mine": "Needs you", "pending": "All waiting", "decided": "Decided"}
+COMMANDS = frozenset({"resume", "goto", "update", "command", "graph"})
+"""What LangGraph's Command takes. It is made here, from a decision, and never from a form."""
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 EVERY = 10
 """Seconds between two looks at a list or a page that may change."""
 SOON, HASTE = 2, timedelta(minutes=1)
@@ -154,6 +157,7 @@ def _voter(request: HttpRequest, request_id: UUID) -> User:
 def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
     page = _Page(request=request, user=user)
     detail = queries.detail(request_id, user)
+    _require_a_form(request, detail)
     form = DecisionForm(request.POST)
     chosen = picked.form(detail, posted=request.POST)
     if fields.ADD in request.POST:  # a row more in a list: nothing is decided, nothing is lost
@@ -168,6 +172,28 @@ def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
         _keep(request, detail, {"read_all": ["required"]})
         return page.show(detail, form=form, chosen=chosen, status=422)
     return _send(page, request_id, form, chosen, reply)
+
+
+def _require_a_form(request: HttpRequest, detail: queries.Detail) -> None:
+    """Raise NotTaken for what would be a command for LangGraph, or for anything but a form.
+
+    Such fields would not be read anyway. Who sends them means something else than a verdict, and is
+    told instead of being taken at half their word.
+    """
+    foreign = sorted(COMMANDS & request.POST.keys())
+    if foreign or request.content_type not in FORMS:
+        refusal = errors.NotTaken()
+        more = {"wrong": foreign or [str(request.content_type)[:100]]}
+        verdict = request.POST.get("verdict", "")
+        decisions.record_refusal(
+            detail.request.pk,
+            refusal,
+            actor=Actor.of(request),
+            verdict=verdict,
+            run_id=detail.run.pk,
+            more=more,
+        )
+        raise refusal
 
 
 def _keep(request: HttpRequest, detail: queries.Detail, wrong: Mapping[str, list[str]]) -> None:
@@ -204,7 +230,7 @@ def _send(
         return proof.ask(request, typed, passkey=passkey)
     except errors.PayloadChanged as refusal:
         now = queries.detail(refusal.now or request_id, user)
-        return page.show(now, comment=sent["comment"], refusal=refusal)
+        return page.show(now, comment=sent["comment"], refusal=refusal, unsent=chosen.entered)
     except (errors.BadValue, errors.ReasonMissing) as refusal:
         if not isinstance(refusal, errors.BadValue) or not chosen.note(refusal):
             form.add_error(getattr(refusal, "field", "comment"), str(refusal))
@@ -213,7 +239,7 @@ def _send(
         raise
     except errors.ApprovalsError as refusal:
         detail = queries.detail(request_id, user)
-        return page.show(detail, comment=sent["comment"], refusal=refusal)
+        return page.show(detail, comment=sent["comment"], refusal=refusal, unsent=chosen.entered)
     proof.forget(request)
     return HttpResponseRedirect(reverse("approvals:review", args=[request_id]))
 
@@ -253,9 +279,11 @@ class _Page:
         refusal: errors.ApprovalsError | None = None,
         confirmed: bool = False,
         chosen: ReplyForm | None = None,
+        unsent: Sequence[tuple[str, str]] = (),
         status: int = 200,
     ) -> HttpResponse:
-        """`refusal` says why the last verdict did not count; its status is that of the answer."""
+        """`refusal` says why the last verdict did not count; its status is that of the answer.
+        `unsent`: what was entered with it, by label, to be read and copied."""
         shown = form or DecisionForm(initial={"comment": comment, "reason": reason})
         if form is not None:
             comment = form["comment"].value() or ""
@@ -270,6 +298,7 @@ class _Page:
             "form": shown,
             "comment": comment,
             "refusal": refusal,
+            "unsent": unsent,
             "mine": getattr(refusal, "decider", None) == self.user.label,
             "confirmed": confirmed,
             "may_more": detail.may_approve,

@@ -134,6 +134,13 @@ class Field:
         return not self.untouched if self.initial is not ABSENT else bool(self.text.strip())
 
     @property
+    def entered(self) -> str:
+        """What was typed here, or the names of what was chosen; empty where others are within."""
+        if self.kind in ("choice", "several", "variant"):
+            return ", ".join(each.label for each in self.options if each.key in self.chosen)
+        return "" if self.children else self.text
+
+    @property
     def untouched(self) -> bool:
         """The control stands as it was shown first."""
         return self.initial is not ABSENT and leaves.same(self.kind, self.text, self.initial)

@@ -83,7 +83,10 @@ class Request(models.Model):
 
     class Meta:
         default_permissions = ("view",)
-        permissions = (("decide_request", "Can decide requests that a policy gives them"),)
+        permissions = (
+            ("decide_request", "Can decide requests that a policy gives them"),
+            ("answer_request", "Can answer a plain question with any value"),
+        )
         constraints = (
             models.UniqueConstraint(
                 fields=("run", "interrupt_id", "checkpoint_id", "round"),

@@ -73,6 +73,8 @@ class Asked:
     """What `approve`, `reject` and `expired` mean by the policy."""
     may_change: Callable[[str], bool] = _never
     """Whether the argument of this name may be changed."""
+    free: bool = False
+    """Whoever decides may answer with any value where the question says nothing about it."""
 
     @property
     def exact(self) -> bool:

@@ -1,10 +1,14 @@
-"""Everything nobody knows: approve and reject mean True and False unless the policy maps them."""
+"""Everything nobody knows: approve and reject mean True and False unless the policy maps them.
+
+Who may answer freely can give any other JSON value instead, which then is what the node receives.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from approvals.jsonforms.schemas import Schema
+from approvals.policies.plain import deliverable
 from approvals.shapes import base
 from approvals.shapes.base import (
     APPROVE,
@@ -21,6 +25,9 @@ from approvals.shapes.base import (
 )
 from approvals.status import Verdict
 
+ANSWER = Choice(key="answer", label="Answer with this value", answers=True)
+ANYTHING: Schema = {}
+"""The schema of a value of which nothing is known."""
 MEANS: Mapping[str, object] = {Verdict.APPROVED: True, Verdict.REJECTED: False}
 
 
@@ -33,22 +40,32 @@ def describe(payload: object) -> Question:
 
 
 def actions(asked: Asked) -> tuple[Action, ...]:
-    return (Action(token=asked.token(0, asked.payload), choices=(APPROVE, REJECT)),)
+    return (
+        Action(
+            token=asked.token(0, asked.payload),
+            choices=(APPROVE, ANSWER, REJECT) if asked.free else (APPROVE, REJECT),
+            schema=ANYTHING if asked.free else None,
+        ),
+    )
 
 
 def default(action: Action, choice: Choice, text: str) -> Pick | None:
-    return Pick(choice=choice.key)
+    return None if choice.answers else Pick(choice=choice.key)
 
 
 def write(actions: tuple[Action, ...], picks: Picks) -> object:
-    return None
+    return picks[actions[0].token].value
 
 
 def read(
     actions: tuple[Action, ...], verdict: str, value: object, args: Mapping[str, object] | None
 ) -> dict[str, Pick]:
-    if value is not None or args is not None:
-        raise BadReply("This question takes a verdict and no value.")
+    if args is not None or (value is not None and verdict != Verdict.APPROVED):
+        raise BadReply("This question takes a verdict, or an approval with a value.")
+    if value is not None:
+        if not deliverable(value):
+            raise BadReply("LangGraph would read this object as a map of interrupts. Add a field.")
+        return {actions[0].token: Pick(choice=ANSWER.key, value=value)}
     choice = APPROVE if verdict == Verdict.APPROVED else REJECT
     return {actions[0].token: Pick(choice=choice.key)}
 
@@ -64,4 +81,6 @@ def answer(
     picks: tuple[tuple[Action, Pick], ...],
     said: Said,
 ) -> object:
+    if picks and picks[0][1].choice == ANSWER.key:
+        return picks[0][1].value
     return MEANS.get(verdict, NOTHING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -24,6 +25,7 @@ from tests.approvals.conftest import (
     reject,
 )
 from tests.support.people import PASSWORD, person
+from tests.support.posting import form_of
 from tests.support.web import field, html_of, link, text_of
 
 REFUND = {"order_id": "10382", "amount_cents": 60000, "currency": "EUR"}
@@ -389,6 +391,45 @@ def test_a_changed_question_is_asked_anew_and_the_comment_is_kept(as_ben, waitin
     assert not Vote.objects.exists()
 
 
+def test_values_typed_for_a_question_that_has_changed_are_shown_and_not_sent(
+    as_ben, waiting_run, rule
+):
+    rule(editable=["amount_cents"])
+    run = waiting_run()
+    old = ask(run, pending(refund()))
+    page = as_ben.get(page_of(old))
+    sent = form_of(page)
+    name = next(each for each in sent if each.endswith(".v.0"))
+    sent |= {name: ["59999"], "choice": ["edit"]}
+    ask(run, pending(refund(args=REFUND | {"amount_cents": 64900})))
+    response = as_ben.post(page_of(old), sent)
+    assert response.status_code == 409
+    html = html_of(response)
+    assert re.search(r"<textarea[^>]*readonly>59999</textarea>", html)
+    assert 'value="59999"' not in html
+    assert "What you had entered" in text_of(response)
+    assert not Vote.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["goto", "update", "resume", "command"])
+def test_what_only_a_command_for_langgraph_has_is_refused_and_not_ignored(as_ben, asked, name):
+    request = asked(refund())
+    sent = form(as_ben.get(page_of(request)), "approved") | {name: "pay"}
+    assert as_ben.post(page_of(request), sent).status_code == 400
+    assert not Vote.objects.exists()
+    (entry,) = entries(request, "decision.refused")
+    assert (entry.data["refusal"], entry.data["wrong"]) == ("NotTaken", [name])
+
+
+def test_a_body_that_is_no_form_is_refused(as_ben, asked):
+    request = asked(refund())
+    response = as_ben.post(
+        page_of(request), {"resume": "yes", "goto": "pay"}, content_type="application/json"
+    )
+    assert response.status_code == 400
+    assert not Vote.objects.exists()
+
+
 def test_a_late_verdict_is_called_late_and_nothing_looks_like_success(as_ben, asked):
     request = asked(refund())
     sent = form(as_ben.get(page_of(request)), "approved", comment="In time?")
@@ -454,10 +495,10 @@ def test_an_incomplete_form_decides_nothing(as_ben, asked, missing):
     assert now(request).status == "pending"
 
 
-def test_a_client_cannot_say_who_decides_or_where_the_run_goes(as_ben, asked, eve):
+def test_a_client_cannot_say_who_decides(as_ben, asked, eve):
     request = asked(refund())
     sent = form(as_ben.get(page_of(request)), "approved")
-    extra = {"decided_by": str(eve.pk), "actor": "Eve", "goto": "pay", "update": "{}", "value": "9"}
+    extra = {"decided_by": str(eve.pk), "actor": "Eve", "value": "9"}
     as_ben.post(page_of(request), sent | extra)
     decision = Decision.objects.get()
     assert decision.decider == "Ben"

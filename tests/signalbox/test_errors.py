@@ -102,6 +102,17 @@ def test_a_form_of_an_older_session_does_nothing_and_gives_back_what_was_typed(s
     assert "<script>x" not in response.text
 
 
+def test_a_fragment_of_an_older_session_says_so_and_keeps_what_was_typed(strict) -> None:
+    headers = {"HX-Request": "true"}
+    response = strict.post("/me/", {"comment": "</textarea><script>x</script>"}, headers=headers)
+    assert response.status_code == 403
+    assert "Session changed." in response.text
+    assert "Reload the page" in response.text
+    assert "CSRF" not in response.text
+    assert "&lt;/textarea&gt;&lt;script&gt;x&lt;/script&gt;</textarea>" in response.text
+    assert "<html" not in response.text
+
+
 def test_a_password_is_never_given_back(strict) -> None:
     response = strict.post("/accounts/login/", {"login": "ada@example.com", "password": "hunter22"})
     assert response.status_code == 403
