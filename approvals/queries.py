@@ -148,6 +148,7 @@ def detail(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
     if hidden:
         gate = replace(gate, editable=())
         asked = replace(asked, may_change=gate.may_change)
+    covered = replies.asked(request, gate, free=free)
     unanswerable = shapes.why_not(asked, Verdict.APPROVED)
     decision = rounds.decision_of(request)
     return Detail(
@@ -173,9 +174,7 @@ def detail(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
         answerable=not unanswerable,
         why=unanswerable,
         asked=asked,
-        actions=_shown(
-            shapes.actions(asked), shapes.actions(replies.asked(request, gate, free=free))
-        ),
+        actions=_shown(shapes.actions(asked), shapes.actions(covered)),
         reauthenticate=gate.reauthenticate_within is not None,
         previous=getattr(request, "replaces", None),
         replaced_by=request.replaced_by_id,

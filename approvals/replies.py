@@ -10,7 +10,7 @@ from approvals.policy import Gate
 from approvals.shapes import Asked
 
 ANSWER = "approvals.answer_request"
-"""Leave to answer a plain question with any value. What the policy asks for is asked for as well."""
+"""Leave to answer a plain question with any value; whoever has it must be asked by the policy."""
 
 
 def asked(request: Request, gate: Gate, *, free: bool = False) -> Asked:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from approvals import errors
 from approvals.models import Decision, Vote
-from tests.approvals.conftest import approve, ours, reject
+from tests.approvals.conftest import approve, ask, ours, pending, reject
 from tests.support.people import person
 from tests.support.posting import form_of, offered
 from tests.support.web import html_of, text_of
@@ -32,9 +34,7 @@ def test_any_value_reaches_the_agent_as_it_is(asked, free, question, value):
     assert type(decision.answer) is type(value)
 
 
-def _asked_null(asked):
-    from tests.approvals.conftest import ask, pending  # noqa: PLC0415
-
+def _asked_null(asked: Any) -> Any:
     request = asked("first")
     return ask(request.run, pending(None))
 
