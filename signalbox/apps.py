@@ -10,7 +10,11 @@ from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
 from signalbox.celery import app as celery_app
-from signalbox.checks import the_webhook_of_the_audit_log_exists, variables_are_known
+from signalbox.checks import (
+    all_machines_sign_with_one_key,
+    the_webhook_of_the_audit_log_exists,
+    variables_are_known,
+)
 
 __all__ = ["SignalboxConfig", "celery_app"]  # imported so that every process sends with our app
 
@@ -21,6 +25,7 @@ class SignalboxConfig(AppConfig):
     def ready(self) -> None:
         checks.register(variables_are_known)
         checks.register(the_webhook_of_the_audit_log_exists)
+        checks.register(all_machines_sign_with_one_key, deploy=True)
         # post_migrate is sent once per app that has models, in the order of INSTALLED_APPS; each
         # time Django makes that app's permissions. The last app's turn is when all of them exist.
         last = [config for config in apps.get_app_configs() if config.models_module is not None][-1]

@@ -33,3 +33,17 @@ def the_webhook_of_the_audit_log_exists(**_: Any) -> list[checks.CheckMessage]:
             id="signalbox.E001",
         )
     ]
+
+
+def all_machines_sign_with_one_key(**_: Any) -> list[checks.CheckMessage]:
+    """A database of its own may have several machines, and each would make itself a key."""
+    if settings.AUDIT_KEY_IS_GIVEN or not settings.DATABASE_URL:
+        return []
+    return [
+        checks.Warning(
+            "AUDIT_SIGNING_KEY is not set, so each state folder has a key of its own, and what one"
+            " machine signs is not proved on another",
+            hint="Make one with manage.py audit_key --new, and give it to all processes.",
+            id="signalbox.W002",
+        )
+    ]

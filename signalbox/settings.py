@@ -463,6 +463,8 @@ APPROVALS_CLAIM = 60 * env.seconds("APPROVALS_CLAIM_MINUTES", 10.0)
 
 AUDIT_SIGNING_KEY = places.signing_key(STATE_DIR, env.signing_key("AUDIT_SIGNING_KEY"))
 """Signs exports and the audit log. The same for all processes; never in the database's reach."""
+AUDIT_KEY_IS_GIVEN = bool(env.signing_key("AUDIT_SIGNING_KEY"))
+"""False: the state folder of each machine keeps one of its own."""
 AUDIT_PUBLIC_KEYS = env.public_keys("AUDIT_PUBLIC_KEYS")
 """Further keys whose signatures count: of former ones, for what was signed with them."""
 AUDIT_ANCHOR_FILE = Path(

@@ -31,6 +31,8 @@ import psycopg
 from psycopg.rows import dict_row
 
 SQL = Path(__file__).parent / "sql"
+DONE = ("sent", "confirmed")
+TELLS_DONE = ("effect.sent", "effect.confirmed", "effect.late_success", "effect.settled")
 Row = dict[str, Any]
 
 
@@ -387,6 +389,12 @@ class _Case:
         for row in self.effects:
             if row["settled_by"] and not told["effect.settled"]:
                 yield f"{row['key']} was settled, and the audit log does not say so"
+            if row["status"] in DONE and not self._tells_done(row["uid"]):
+                yield f"{row['key']} was done, and the audit log does not say so"
+
+    def _tells_done(self, uid: object) -> bool:
+        told = (row["verb"] for row in self.told if row["target_id"] == str(uid))
+        return any(verb in TELLS_DONE for verb in told)
 
 
 def _same(value: object) -> str:

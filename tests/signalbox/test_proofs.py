@@ -76,6 +76,21 @@ def test_a_webhook_that_nobody_configured_stops_the_start(settings):
     assert "signalbox.E001" in {found.id for found in checks.run_checks()}
 
 
+def test_a_deploy_on_a_database_elsewhere_wants_one_key_for_all(settings):
+    settings.AUDIT_KEY_IS_GIVEN = False
+
+    def found() -> set[str]:
+        messages = checks.run_checks(include_deployment_checks=True)
+        return {each.id for each in messages if each.id}
+
+    settings.DATABASE_URL = ""
+    assert "signalbox.W002" not in found()
+    settings.DATABASE_URL = "postgres://db.example/signalbox"
+    assert "signalbox.W002" in found()
+    settings.AUDIT_KEY_IS_GIVEN = True
+    assert "signalbox.W002" not in found()
+
+
 def says() -> doctor.Finding:
     return next(each for each in doctor.examine() if each.part == "audit log")
 
