@@ -123,7 +123,20 @@ def _notices(row: Row, user: User) -> list[Notice]:
         told.append(_still(row, user))
     if run.status == Status.FAILED:
         told.append(Notice(tone="bad", text=phrase(f"{run.error_class}: {run.error}")))
+    if run.ended:
+        told += _erased(run)
     return told
+
+
+def _erased(run: Run) -> list[Notice]:
+    """What retention has taken away of it."""
+    labels = {keeper.kind: keeper.label for keeper in ports.keepers()}
+    gone = list(run.erasures.order_by("at", "pk"))
+    if not gone:
+        return []
+    named = ", ".join(labels.get(each.kind, each.kind).lower() for each in gone)
+    text = phrase(f"Erased because the run ended long ago: {named}; last ", gone[-1].at, ".")
+    return [Notice(tone="neutral", text=text)]
 
 
 _TOLD_ABOVE = (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP, Park.DRIFT)

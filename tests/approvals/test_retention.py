@@ -36,6 +36,7 @@ from tests.support import caches, child
 from tests.support import graphs as support
 from tests.support.people import person
 from tests.support.processes import until, worker
+from tests.support.web import text_of
 
 SHELL = Actor.command("test")
 SECRET = "Zanzibar-4711"
@@ -275,6 +276,9 @@ def test_pages_of_what_was_erased_still_open(ended, client) -> None:
         reverse("ledger:list"),
         *(reverse("ledger:effect", args=[each.uid]) for each in Effect.objects.all()),
     ]
+    assert "Erased because the run ended long ago: earlier checkpoints" in text_of(
+        client.get(pages[0], follow=True)
+    )
     for page in pages:
         response = client.get(page, follow=True)
         assert response.status_code == 200, page
