@@ -20,6 +20,7 @@ from accounts.actors import ClockTimestamp
 from approvals import clock, deadlines, gates, nudges, policy, requests, waking
 from approvals.electorate import Electorate
 from approvals.models import Decision, Request
+from approvals.notices import latecomers
 from approvals.rounds import UNDER_WAY
 from approvals.status import Status
 from runs import status
@@ -105,7 +106,10 @@ def nudge(request_id: UUID) -> bool:
 
 
 def undecidable() -> list[UUID]:
-    """Open requests not looked at lately that too few people may decide now, or may again."""
+    """Open requests not looked at lately that too few people may decide now, or may again.
+
+    Those who may decide one since lately are told on the way.
+    """
     unseen = (
         Request.objects.filter(
             Q(checked_at__isnull=True) | Q(checked_at__lt=ClockTimestamp() - CHECK),
@@ -120,6 +124,7 @@ def undecidable() -> list[UUID]:
         return []
     Request.objects.filter(pk__in=[each.pk for each in found]).update(checked_at=ClockTimestamp())
     book, electorate = policy.in_force(), Electorate.of(found)
+    latecomers.tell(found, electorate, book)
     return [
         each.pk
         for each in found

@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, deadlines, requests
+from approvals import clock, deadlines, requests, sweep
 from approvals.models import Decision, Notice, NoticeChoice, Request
 from approvals.notices import Event, mails, notify, planning
 from approvals.port import Approvals
@@ -175,6 +175,31 @@ def test_if_somebody_can_decide_by_then_administrators_are_not_bothered(ada, ask
     happened(Event.NOBODY_CAN_DECIDE, request)
     dispatcher.dispatch()
     person("Ben", "finance")
+    assert addresses(deliver()) == []
+
+
+def look() -> None:
+    Request.objects.update(checked_at=None)
+    sweep.sweep()
+
+
+def test_who_joins_a_group_hears_at_once_of_what_waits_and_only_once(ada, ben, eve, asked):
+    eve_groups = list(eve.groups.all())
+    eve.groups.clear()
+    asked()
+    look()  # before anything is planned: nobody is late yet
+    assert addresses(deliver()) == ["ben"]
+    look()
+    assert addresses(deliver()) == []
+    eve.groups.set(eve_groups)
+    look()
+    assert addresses(deliver()) == ["eve"]
+    look()
+    assert addresses(deliver()) == []
+    eve.groups.clear()
+    look()
+    eve.groups.set(eve_groups)
+    look()
     assert addresses(deliver()) == []
 
 
