@@ -58,6 +58,7 @@ RIGHTS = (
     Right("approvals.delegate_request", "delegate decisions for somebody absent", (ADMIN,)),
     Right("audit.view_entry", "see the audit log", (AUDITOR, ADMIN)),
     Right("audit.export_entry", "export the audit log", (AUDITOR, ADMIN)),
+    Right("accounts.share_savedview", "share saved views with everybody", (ADMIN,)),
     Right("accounts.change_user", "be told when too few people may decide", (ADMIN,)),
 )
 _BY_NAME = {right.name: right for right in RIGHTS}

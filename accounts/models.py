@@ -89,3 +89,32 @@ class User(AbstractUser):
     def may_sign_in(self) -> bool:
         """Active, and not one of the demo's people outside demo mode. Ends live sessions too."""
         return self.is_active and (settings.DEMO or not self.is_demo)
+
+
+class SavedView(models.Model):
+    """The filters of a list under a name: see `accounts.saved`."""
+
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_views")
+    path = models.CharField(max_length=100)
+    """Of the list."""
+    query = models.TextField(blank=True)
+    """Its filters, as they stand in the address."""
+    name = models.CharField(max_length=100)
+    shared = models.BooleanField(default=False)
+    """Everybody sees it who may see the list."""
+
+    class Meta:
+        default_permissions = ()
+        permissions: ClassVar = [("share_savedview", "Can share saved views with everybody")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=("owner", "path", "name"), name="accounts_savedview_once_per_name"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def url(self) -> str:
+        return f"{self.path}?{self.query}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from accounts import views as accounts
+from accounts.saved import views as saved
 from signalbox import views
 
 urlpatterns = [
@@ -12,6 +13,10 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("me/", accounts.me, name="me"),
+    path("me/views/", saved.saved_views, name="saved_views"),
+    path("me/views/save/", saved.save, name="save_view"),
+    path("me/views/<int:view_id>/rename/", saved.rename, name="rename_view"),
+    path("me/views/<int:view_id>/delete/", saved.delete, name="delete_view"),
     path("me/clock/", accounts.clock, name="clock"),
     path("me/waiting/", views.waiting, name="waiting"),
     # Before allauth's own: who may have an account, and under which address, an administrator says.

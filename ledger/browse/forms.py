@@ -155,6 +155,11 @@ class FilterForm(forms.Form):
         return any(self.data.get(name) or name in self.errors for name in MORE)
 
     @property
+    def folded(self) -> list[forms.BoundField]:
+        """The folded fields that stand under their names."""
+        return [self[name] for name in MORE if name != "incident"]
+
+    @property
     def used(self) -> bool:
         return any(self.data.get(name) for name in self.fields if name != "role")
 

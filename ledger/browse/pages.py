@@ -16,6 +16,7 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import conditional_page, require_safe
 
 from accounts.models import User
+from accounts.saved import views as saved
 from ledger import shown, status, stops
 from ledger.browse import forms, listing, search
 from ledger.browse.forms import FilterForm
@@ -105,6 +106,9 @@ def index(request: HttpRequest) -> HttpResponse:
         "stops": stops.on(),
         "may_export": user.has_perm(EXPORT),
         "export_url": reverse("ledger:export") + here(request.GET),
+        "saved": saved.of(user, request.path),
+        "here": request.path,
+        "query": here(request.GET).removeprefix("?"),
         "people": User.objects.order_by("email")[: forms.MOST_PEOPLE],
         "most_parts": search.NEWEST if form.reveals and request.GET.get("q") else 0,
     }

@@ -137,6 +137,9 @@ def test_everybody_can_use_every_page(
     for place in (
         "/ledger/",
         "/ledger/?q=nothing",
+        "/ledger/?where=amount_cents+%3E%3D+0%2C+currency+%3D+EUR&person=Ben&role=allowed",
+        "/ledger/?where=nonsense",
+        "/me/views/",
         "/ledger/stops/",
         reverse("ledger:lift", args=[stop.pk]),
         page_of(world["in doubt"], "settle"),

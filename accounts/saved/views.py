@@ -1,0 +1,118 @@
+"""Saving views, and the page on which a person tends theirs."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import Resolver404, resolve
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts import actors
+from accounts.actors import Actor
+from accounts.models import SavedView, User
+
+SHARE = "accounts.share_savedview"
+LISTS = ("ledger:list",)
+"""Pages whose filters can be saved."""
+MOST = 50
+"""Views of one list that one person sees."""
+LONGEST = 4000
+
+
+class SaveForm(forms.Form):
+    """What is saved, and under which name."""
+
+    name = forms.CharField(max_length=100)
+    path = forms.CharField(max_length=100)
+    query = forms.CharField(max_length=LONGEST, required=False)
+    shared = forms.BooleanField(required=False)
+
+    def clean_path(self) -> str:
+        path: str = self.cleaned_data["path"]
+        try:
+            known = resolve(path).view_name in LISTS
+        except Resolver404:
+            known = False
+        if not known:
+            raise forms.ValidationError("The filters of this page cannot be saved.")
+        return path
+
+    def clean_query(self) -> str:
+        """Written anew, so that it is a query and nothing else."""
+        return QueryDict(self.cleaned_data["query"]).urlencode()
+
+
+class NameForm(forms.Form):
+    """Another name."""
+
+    name = forms.CharField(max_length=100)
+
+
+def of(user: User, path: str) -> QuerySet[SavedView]:
+    """The views of a list that somebody sees: their own, and those that are shared."""
+    seen = Q(owner=user) | Q(shared=True)
+    return SavedView.objects.filter(seen, path=path).order_by("name", "pk")[:MOST]
+
+
+@require_POST
+def save(request: HttpRequest) -> HttpResponse:
+    """Save the filters of a list. The same name again replaces what it stood for."""
+    user = _person(request)
+    form = SaveForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing was saved. Give the view a name of up to 100 characters.")
+        return redirect("saved_views")
+    sent = form.cleaned_data
+    if sent["shared"]:
+        actors.require(Actor.of(request), SHARE)
+    view, _ = SavedView.objects.update_or_create(
+        owner=user,
+        path=sent["path"],
+        name=sent["name"],
+        defaults={"query": sent["query"], "shared": sent["shared"]},
+    )
+    messages.success(request, f"Saved as {view.name}.")
+    return HttpResponseRedirect(view.url)
+
+
+@require_safe
+def saved_views(request: HttpRequest) -> HttpResponse:
+    """The reader's own views, to be renamed or taken away."""
+    mine = SavedView.objects.filter(owner=_person(request)).order_by("path", "name")
+    return render(request, "accounts/saved_views.html", {"views": mine})
+
+
+@require_POST
+def rename(request: HttpRequest, view_id: int) -> HttpResponse:
+    view = get_object_or_404(SavedView, pk=view_id, owner=_person(request))
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "A view needs a name of up to 100 characters.")
+        return redirect("saved_views")
+    others = SavedView.objects.filter(owner=view.owner, path=view.path).exclude(pk=view.pk)
+    if others.filter(name=form.cleaned_data["name"]).exists():
+        messages.error(request, "Another view has this name. Choose a different one.")
+        return redirect("saved_views")
+    view.name = form.cleaned_data["name"]
+    view.save(update_fields=["name"])
+    messages.success(request, "Renamed.")
+    return redirect("saved_views")
+
+
+@require_POST
+def delete(request: HttpRequest, view_id: int) -> HttpResponse:
+    view = get_object_or_404(SavedView, pk=view_id, owner=_person(request))
+    view.delete()
+    messages.success(request, f"{view.name} is gone. What it showed is still there.")
+    return redirect("saved_views")
+
+
+def _person(request: HttpRequest) -> User:
+    """Whoever is signed in; nobody else gets this far."""
+    user = request.user
+    if not isinstance(user, User):
+        raise AssertionError("a page for people who are signed in")
+    return user
