@@ -54,5 +54,6 @@ class AnchorsUnreadable(AuditError):
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
-            f"{path} cannot be read as anchors: {why}. Name a file that manage.py anchor wrote."
+            f"{path} cannot be read as anchors: {why}. Name a file that manage.py anchor wrote;"
+            " a line that was cut off when the power failed may be taken out."
         )

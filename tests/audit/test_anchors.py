@@ -201,3 +201,15 @@ def test_a_former_key_still_counts_for_anchors(ids, settings):
     settings.AUDIT_SIGNING_KEY, _ = signing.make()
     settings.AUDIT_PUBLIC_KEYS = [former.text]
     assert verify.verify().ok
+
+
+def test_a_line_that_was_cut_off_does_not_take_the_next_one_along(ids, anchor_file):
+    whole = anchor_file.read_text()
+    anchor_file.write_text(whole[:-40])
+    made = anchor()
+    lines = anchor_file.read_text().splitlines()
+    assert json.loads(lines[-1])["signature"] == made.signature
+    with pytest.raises(AnchorsUnreadable, match=r"line 2 is none.*may be taken out"):
+        verify.verify()
+    anchor_file.write_text("\n".join((lines[0], lines[2])) + "\n")
+    assert verify.verify().ok
