@@ -189,6 +189,7 @@ def test_who_joins_a_group_hears_at_once_of_what_waits_and_only_once(ada, ben, e
     asked()
     look()  # before anything is planned: nobody is late yet
     assert addresses(deliver()) == ["ben"]
+    assert Notice.objects.filter(user=ben).count() == 1
     look()
     assert addresses(deliver()) == []
     eve.groups.set(eve_groups)
