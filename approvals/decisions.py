@@ -36,6 +36,7 @@ from approvals import (
     glance,
     nudges,
     policy,
+    refusals,
     replies,
     shapes,
     votes,
@@ -47,10 +48,10 @@ from approvals.policy import Gate, Subject
 from approvals.shapes import Given
 from approvals.status import Status, Verdict
 from approvals.votes import Ballot, Outcome
-from audit import canonical, trail
+from audit import canonical
 from runs.models import Run
 
-__all__ = ["BULK", "LONGEST_COMMENT", "LONGEST_TOKEN", "Outcome", "decide", "record_refusal"]
+__all__ = ["BULK", "LONGEST_COMMENT", "LONGEST_TOKEN", "Outcome", "decide"]
 
 LONGEST_COMMENT = 10_000
 """Characters."""
@@ -127,52 +128,10 @@ def _translated(exc: Exception) -> errors.ApprovalsError:
     raise exc
 
 
-def record_refusal(  # noqa: PLR0913 (an entry has that many sides)
-    request_id: UUID,
-    refusal: Exception,
-    *,
-    actor: Actor,
-    verdict: str,
-    run_id: UUID | None = None,
-    more: Mapping[str, object] | None = None,
-) -> None:
-    """Keep that a verdict was refused before `decide` was reached. Call it outside of transactions.
-
-    `more`: what was wrong, never with the values that were sent.
-    """
-    with transaction.atomic(durable=True):
-        _note_refusal(request_id, refusal, actor=actor, verdict=verdict, run_id=run_id, more=more)
-
-
-def _note_refusal(  # noqa: PLR0913 (an entry has that many sides)
-    request_id: UUID,
-    refusal: Exception,
-    *,
-    actor: Actor,
-    verdict: str,
-    run_id: UUID | None,
-    more: Mapping[str, object] | None,
-) -> None:
-    trail.record(
-        "decision.refused",
-        actor=actor,
-        target=("request", str(request_id)),
-        run_id=run_id,
-        allowed=False,
-        reason=refusal.told if isinstance(refusal, errors.BadValue) else str(refusal),
-        data={
-            "refusal": type(refusal).__name__,
-            "why": getattr(refusal, "why", ""),
-            "verdict": verdict,
-            **(more or {}),
-        },
-    )
-
-
 def _record_refusal(
     request_id: UUID, run_id: UUID | None, ballot: Ballot, refusal: Exception
 ) -> None:
-    record_refusal(
+    refusals.record(
         request_id,
         refusal,
         actor=ballot.actor,
@@ -242,7 +201,7 @@ def _too_late(run: Run, request: Request, ballot: Ballot) -> errors.DeadlinePass
     """The request expires, and the refusal is kept with that: both or neither."""
     deadlines.expire(run, request)
     refusal = errors.DeadlinePassed(request)
-    _note_refusal(
+    refusals.note(
         request.pk,
         refusal,
         actor=ballot.actor,

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from accounts.actors import Actor
-from approvals import decisions, errors
+from approvals import decisions, errors, refusals
 from audit import trail
 
 ONE = "approvals:review"
@@ -34,9 +34,7 @@ def keep(request: HttpRequest) -> None:
 
 def _keep_one(request: HttpRequest, request_id: UUID) -> None:
     verdict = request.POST.get("verdict", "")
-    decisions.record_refusal(
-        request_id, errors.FormForged(), actor=Actor.of(request), verdict=verdict
-    )
+    refusals.record(request_id, errors.FormForged(), actor=Actor.of(request), verdict=verdict)
 
 
 def _keep_many(request: HttpRequest, verdict: str) -> None:

@@ -21,7 +21,7 @@ from accounts import errors as accounts_errors
 from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors, forms, picked, queries, shapes
+from approvals import clock, decisions, errors, forms, picked, queries, refusals, shapes
 from approvals import inbox as lists
 from approvals import review as reviews
 from approvals.aftermath import mishaps, openings
@@ -144,7 +144,7 @@ def _voter(request: HttpRequest, request_id: UUID) -> User:
         if not queries.visible_to(user).filter(pk=request_id).exists():
             raise errors.NoSuchRequest
     except (accounts_errors.NotPermitted, errors.NoSuchRequest) as refusal:
-        decisions.record_refusal(
+        refusals.record(
             request_id,
             refusal,
             actor=Actor.of(request),
@@ -198,7 +198,7 @@ def _require_a_form(request: HttpRequest, detail: queries.Detail) -> None:
 
 def _keep(request: HttpRequest, detail: queries.Detail, wrong: Mapping[str, list[str]]) -> None:
     """A form that did not get as far as the decision is a refused attempt, too."""
-    decisions.record_refusal(
+    refusals.record(
         detail.request.pk,
         errors.FormIncomplete(),
         actor=Actor.of(request),

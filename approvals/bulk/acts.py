@@ -13,8 +13,9 @@ from django.db import transaction
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import decisions, errors, gates, policy, queries, shapes
+from approvals import decisions, errors, gates, policy, queries, refusals, shapes
 from approvals.bulk import kinds
+from approvals.bulk.outcomes import OUTCOMES
 from approvals.decisions import Outcome
 from approvals.models import Request
 from approvals.policy import Gate
@@ -24,53 +25,6 @@ from runs.status import State
 
 PATIENCE = timedelta(seconds=20)
 """How long one sending may take; below the web server's time limit."""
-OUTCOMES: dict[str, State] = {
-    state.value: state
-    for state in (
-        State(
-            value="approved",
-            label="Approved",
-            tone="ok",
-            icon="check",
-            sentence="Your approval decided it.",
-        ),
-        State(
-            value="rejected",
-            label="Rejected",
-            tone="neutral",
-            icon="cross",
-            sentence="Your rejection decided it.",
-        ),
-        State(
-            value="voted",
-            label="Recorded",
-            tone="human",
-            icon="person",
-            sentence="Your approval is recorded; more people have to approve.",
-        ),
-        State(
-            value="refused",
-            label="Did not count",
-            tone="warn",
-            icon="slash",
-            sentence="Your verdict did not count, and nothing has changed.",
-        ),
-        State(
-            value="proof",
-            label="Needs proof",
-            tone="info",
-            icon="lock",
-            sentence="The policy wants to know again that it is you. Nothing has changed.",
-        ),
-        State(
-            value="unreached",
-            label="Not reached yet",
-            tone="neutral",
-            icon="clock",
-            sentence="The time for one sending was over. Nothing has changed.",
-        ),
-    )
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +164,7 @@ class _Teller:
             )
         else:
             return
-        decisions.record_refusal(
+        refusals.record(
             sent.request_id,
             refusal,
             actor=self.actor,

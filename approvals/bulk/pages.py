@@ -23,11 +23,12 @@ from accounts import actors, proof
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import decisions, errors, queries
+from approvals import decisions, errors, queries, refusals
 from approvals.bulk import acts, forms, offers
 from approvals.bulk.acts import Ballot, Result, Sent
 from approvals.bulk.forms import BulkForm
 from approvals.bulk.offers import Offer
+from approvals.bulk.outcomes import OUTCOMES
 from approvals.forms import wrong as wrong_in
 from approvals.status import Verdict
 from audit import trail
@@ -78,7 +79,7 @@ def _voter(request: HttpRequest, verdict: str, sent: Collection[Sent]) -> User:
     except accounts_errors.NotPermitted as refusal:
         actor = Actor.of(request, entry=decisions.BULK)
         for each in sent:
-            decisions.record_refusal(each.request_id, refusal, actor=actor, verdict=verdict)
+            refusals.record(each.request_id, refusal, actor=actor, verdict=verdict)
         raise
 
 
@@ -202,7 +203,7 @@ class _Page:
                 "results": results,
                 "counts": list(counts.items()),
                 "left": [each for each in results if each.state.value == "unreached"],
-                "refused": counts[acts.OUTCOMES["refused"]],
+                "refused": counts[OUTCOMES["refused"]],
                 "ballot": ballot,
                 "needs": queries.waiting_for(self.user),
             },
