@@ -185,7 +185,7 @@ def _require_a_form(request: HttpRequest, detail: queries.Detail) -> None:
         refusal = errors.NotTaken()
         more = {"wrong": foreign or [str(request.content_type)[:100]]}
         verdict = request.POST.get("verdict", "")
-        decisions.record_refusal(
+        refusals.record(
             detail.request.pk,
             refusal,
             actor=Actor.of(request),
