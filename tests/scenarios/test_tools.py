@@ -84,8 +84,8 @@ def agent(*middleware: AgentMiddleware, does: Any = pay_order) -> Any:
     return create_agent(Model(), [does], middleware=middleware)
 
 
-def asking() -> AgentMiddleware:
-    return HumanInTheLoopMiddleware(interrupt_on={"pay_order": True}, interrupt_mode="batched")
+def asking(mode: Any = "batched") -> AgentMiddleware:
+    return HumanInTheLoopMiddleware(interrupt_on={"pay_order": True}, interrupt_mode=mode)
 
 
 @pytest.mark.parametrize("hasty", [False, True])
@@ -116,6 +116,21 @@ def test_of_two_calls_the_rejected_one_does_not_run(start, drive, ben, books, ha
     assert [each["order"] for each in books.paid] == [{"7": "8", "8": "7"}[rejected]]
 
 
+@pytest.mark.parametrize("rejected", ["7", "8"])
+def test_of_two_calls_asked_about_one_by_one_the_rejected_one_does_not_run(
+    start, drive, ben, books, rejected
+):
+    run = start("agent", {"messages": []}, graph=agent(asking("per_call")))
+    drive(run)
+    requests = {each.payload["args"]["order"]: each for each in Request.objects.filter(run=run)}
+    assert requests.keys() == {"7", "8"}
+    for order, request in requests.items():
+        decide(ben, request, "rejected" if order == rejected else "approved")
+    drive(run)
+    assert now(run).status == "succeeded"
+    assert [each["order"] for each in books.paid] == [{"7": "8", "8": "7"}[rejected]]
+
+
 @tool("pay_order")
 def pay_permitted(order: str) -> str:
     """Pay an order, by an effect that needs a permit."""
@@ -126,6 +141,20 @@ def pay_permitted(order: str) -> str:
 def test_middleware_that_sends_the_agent_past_the_question_pays_nothing(start, drive, books):
     """In this order LangChain never asks. What an effect needs, no order of middleware gives."""
     run = start("agent", {"messages": []}, graph=agent(asking(), Hasty(), does=pay_permitted))
+    drive(run)
+    assert books.calls == []
+    assert (now(run).status, now(run).park_reason) == ("parked", "permit_missing")
+
+
+def test_calls_that_ask_in_threads_of_one_node_pay_nothing_without_a_permit(
+    start, drive, ben, books
+):
+    """Jumped to, LangChain's tools run in threads of one node, and what was said to one question
+    may reach another: see docs/guide.md. An effect that needs a permit is not fooled."""
+    middleware = [Hasty(), asking("per_call")]
+    run = start("agent", {"messages": []}, graph=agent(*middleware, does=pay_permitted))
+    drive(run)
+    decide(ben, open_of(run))
     drive(run)
     assert books.calls == []
     assert (now(run).status, now(run).park_reason) == ("parked", "permit_missing")
