@@ -97,12 +97,12 @@ class BadValue(ApprovalsError):
 
     @property
     def told(self) -> str:
-        """What the log keeps: where it does not fit, and never a value, which a person typed."""
-        where = {".".join(map(str, each.path)) for held in self.problems.values() for each in held}
-        if not where:
+        """What the log keeps: where and why it does not fit, and never a value that was entered."""
+        found = [each for held in self.problems.values() for each in held]
+        if not any(each.quotes for each in found):
             return str(self)
-        places = ", ".join(sorted(filter(None, where))) or "its root"
-        return f"The answer does not fit at: {places}."
+        places = sorted({".".join(map(str, each.path)) or "its root" for each in found})
+        return f"The answer does not fit at: {', '.join(places)}."
 
 
 class NotTaken(ApprovalsError):

@@ -50,6 +50,8 @@ class Problem:
     path: tuple[str | int, ...]
     """Keys and positions from the whole to the part; empty: the whole."""
     message: str
+    quotes: bool = False
+    """The message may repeat what was entered."""
 
     @property
     def sentence(self) -> str:
@@ -100,16 +102,17 @@ def broken(schema: Schema) -> str:
 
 def problems(schema: Schema, value: object) -> list[Problem]:
     """What is wrong with `value`, at most one sentence for each of its parts."""
-    found: dict[tuple[str | int, ...], str] = {}
+    found: dict[tuple[str | int, ...], Problem] = {}
     try:
         for error in _errors(schema, value):
             for problem in _explained(error):
-                found.setdefault(problem.path, problem.message)
+                found.setdefault(problem.path, problem)
             if len(found) >= MOST_PROBLEMS:
                 break
     except (Unresolvable, RecursionError, re.error) as exc:
-        found[()] = f"The agent's schema cannot be applied: {_first_line(exc)}."
-    return [Problem(path=path, message=message) for path, message in found.items()]
+        message = f"The agent's schema cannot be applied: {_first_line(exc)}."
+        found[()] = Problem(path=(), message=message)
+    return list(found.values())
 
 
 def _errors(schema: Schema, value: object) -> Iterator[Invalid]:
@@ -146,7 +149,11 @@ def _explained(error: Invalid) -> Iterator[Problem]:
         for inner in branch:
             yield from _explained(inner)
     else:
-        yield Problem(path=path, message=_sentence(error))
+        yield Problem(
+            path=path,
+            message=_sentence(error),
+            quotes=str(error.validator) not in _SENTENCES,
+        )
 
 
 def _meant(context: Iterable[Invalid]) -> list[Invalid]:

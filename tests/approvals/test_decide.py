@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group
 
 from accounts.actors import Actor
 from accounts.errors import ReauthenticationNeeded
-from approvals import clock, decisions, errors, requests
+from approvals import clock, decisions, errors, refusals, requests
 from approvals.models import Decision, Request, Vote
 from approvals.status import Delivery, Status
 from audit.models import Entry
@@ -390,7 +390,7 @@ def test_that_a_verdict_came_too_late_is_kept_with_the_expiry_or_not_at_all(
             approve(request, ben)
     assert now(request).status == "pending"
     with monkeypatch.context() as dying:
-        dying.setattr(decisions, "record_refusal", die)  # nothing is left to be written afterwards
+        dying.setattr(refusals, "record", die)  # nothing is left to be written afterwards
         with pytest.raises(errors.DeadlinePassed):
             approve(request, ben)
     assert now(request).status == "expired"

@@ -28,7 +28,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors
+from approvals import clock, decisions, errors, views
 from approvals.bulk import kinds
 from approvals.models import Decision, Delegation, Request, Vote
 from audit.models import Entry
@@ -546,7 +546,8 @@ IGNORED = {
 def test_who_decides_and_where_the_run_goes_is_not_for_the_client_to_say(scene, entry, sent):
     eve = person("Eve", "finance", "approver")
     more = IGNORED | {name: str(eve.pk) for name in ("decided_by", "user")}
-    form = replace(scene.form, verdict=REJECTED, more=more if sent == "body" else {})
+    said = {name: value for name, value in more.items() if name not in views.COMMANDS}
+    form = replace(scene.form, verdict=REJECTED, more=said if sent == "body" else {})
     client = _signed_in(scene.ben)
     path = address(scene.request) + (f"?{urlencode(more)}" if sent == "address" else "")
     client.post(path, form.fields, headers={"HX-Request": "true"} if entry == "fragment" else {})
@@ -557,6 +558,15 @@ def test_who_decides_and_where_the_run_goes_is_not_for_the_client_to_say(scene, 
     assert not {"goto", "update", "resume"} & set(decision.answer)
     (told,) = Entry.objects.filter(verb="decision.made")
     assert told.actor_id == str(scene.ben.pk)
+
+
+@pytest.mark.parametrize("name", sorted(views.COMMANDS & IGNORED.keys()))
+def test_what_would_be_a_command_is_refused_with_the_whole_form(scene, name):
+    before = stored(scene.request)
+    assert ENTRIES["page"](replace(scene.form, more={name: IGNORED[name]})) is False
+    assert stored(scene.request) == before
+    told = Entry.objects.get(verb="decision.refused", target_id=str(scene.request.pk))
+    assert told.data["wrong"] == [name]
 
 
 # --- that there is no other way in ----------------------------------------------------------------
