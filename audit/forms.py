@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django import forms
 from django.utils import timezone
@@ -51,6 +51,15 @@ def _group(name: str) -> str:
     return name.partition(".")[0]
 
 
+def _moment(label: str) -> forms.DateTimeField:
+    return forms.DateTimeField(
+        label=label,
+        required=False,
+        widget=forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"}),
+        error_messages={"invalid": "Write a day and a time, such as 2026-11-29 16:20."},
+    )
+
+
 class FiltersForm(forms.Form):
     """What to show. An empty field shows all."""
 
@@ -84,6 +93,26 @@ class FiltersForm(forms.Form):
         error_messages={"invalid": "This is not the id of a run. Copy the whole id from its page."},
     )
 
+    q = forms.CharField(
+        label="Text",
+        max_length=500,
+        required=False,
+        widget=forms.TextInput(
+            attrs={"type": "search", "placeholder": "Part of a reason, or a fact"} | LIKE_AN_ID
+        ),
+    )
+    start = _moment("From")
+    end = _moment("Before")
+
+    @property
+    def folded(self) -> list[forms.BoundField]:
+        """Fields that are folded away until one of them is used."""
+        return [self[name] for name in ("q", "start", "end", "run", "target")]
+
+    @property
+    def folded_used(self) -> bool:
+        return any(bound.value() or bound.errors for bound in self.folded)
+
     def filters(self) -> Filters:
         """What a valid form asks for."""
         asked = self.cleaned_data
@@ -95,8 +124,14 @@ class FiltersForm(forms.Form):
             target_id=asked["target"],
             run_id=asked["run"],
             allowed={"allowed": True, "refused": False}.get(asked["result"]),
-            since=timezone.now() - SINCE[asked["since"]][1] if asked["since"] else None,
+            since=asked["start"] or _since(asked["since"]),
+            until=asked["end"],
+            text=asked["q"],
         )
+
+
+def _since(choice: str) -> datetime | None:
+    return timezone.now() - SINCE[choice][1] if choice else None
 
 
 def _verbs_of(choice: str) -> tuple[str, ...]:

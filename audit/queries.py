@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Max, Min, Q, QuerySet
+from django.db.models import BooleanField, Count, Func, JSONField, Max, Min, Q, QuerySet, Value
 
 from audit import daily, trail
 from audit.models import Anchor, ClockTimestamp, Entry, Seal
@@ -19,6 +19,8 @@ SEALED_WITHIN = timedelta(minutes=1)
 
 PROVED_WITHIN = timedelta(hours=48)
 """Twice the time between two daily proofs."""
+NEWEST = 50_000
+"""Entries in which a text is looked for: there is no index for it, which would slow all writers."""
 PAGE = 2000
 """Entries that `pages` reads at once."""
 
@@ -39,6 +41,8 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     """Not included."""
+    text: str = ""
+    """Part of the reason, or one of the facts, exactly; looked for in the NEWEST entries."""
 
 
 def entries(
@@ -129,6 +133,14 @@ def for_run(run_id: UUID) -> QuerySet[Entry]:
     return Entry.objects.filter(run_id=run_id).order_by("id")
 
 
+class _HasValue(Func):
+    """Whether some value in a JSON document, however deep, is this text."""
+
+    template = "jsonb_path_exists(%(expressions)s)"
+    arg_joiner = ", '$.** ? (@ == $text)', "
+    output_field = BooleanField()
+
+
 def _where(filters: Filters) -> Q:
     asked = {
         "verb__in": filters.verbs,
@@ -141,4 +153,9 @@ def _where(filters: Filters) -> Q:
         "at__lt": filters.until,
     }
     where = Q(**{field: value for field, value in asked.items() if value})
+    text = filters.text.replace("\x00", "").strip()
+    if text:
+        highest = Entry.objects.aggregate(highest=Max("id"))["highest"] or 0
+        fact = Q(_HasValue("data", Value({"text": text}, JSONField())))
+        where &= Q(id__gt=highest - NEWEST) & (Q(reason__icontains=text) | fact)
     return where if filters.allowed is None else where & Q(allowed=filters.allowed)

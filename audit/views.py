@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from accounts import groups
 from accounts.errors import NotPermitted
 from accounts.models import User
+from accounts.saved import views as saved
 from audit import exports, queries
 from audit.forms import FiltersForm
 from audit.models import Entry
@@ -80,7 +81,7 @@ class Row:
 @require_safe
 def entries(request: HttpRequest) -> HttpResponse:
     """The newest entries that match the filters, a page at a time."""
-    own_only = _own_only(request.user)
+    reader, own_only = _reader(request.user)
     form = FiltersForm(request.GET)
     page = Page()
     if form.is_valid():
@@ -95,6 +96,10 @@ def entries(request: HttpRequest) -> HttpResponse:
         "newer": page.newer,
         "older": page.older,
         "own_only": own_only,
+        "newest": queries.NEWEST,
+        "saved": saved.of(reader, request.path),
+        "here": request.path,
+        "query": _here(request).removeprefix("?"),
         "may_export": not own_only and request.user.has_perm(exports.PERMISSION),
         "standing": None if own_only else queries.standing(),
         "people": () if own_only else User.objects.order_by("email")[:MOST_PEOPLE],
@@ -102,14 +107,14 @@ def entries(request: HttpRequest) -> HttpResponse:
     return render(request, "audit/list.html", context)
 
 
-def _own_only(user: object) -> bool:
-    """Whether this person sees only their own entries. Raises NotPermitted."""
+def _reader(user: object) -> tuple[User, bool]:
+    """This person, and whether they see only their own entries. Raises NotPermitted."""
     if not isinstance(user, User):
         raise _refusal("Somebody not signed in")
     if user.has_perm(SEE_ALL):
-        return False
+        return user, False
     if any(user.has_perm(permission) for permission in ACTS):
-        return True
+        return user, True
     raise _refusal(user.label)
 
 

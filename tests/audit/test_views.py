@@ -201,3 +201,18 @@ def test_an_entry_leads_to_what_it_is_about(as_cy, cy):
     html = html_of(as_cy.get("/audit/"))
     for address in (f"/runs/{one}/", f"/approvals/{one}/", f"/ledger/{one}/", "/ledger/stops/"):
         assert f'href="{address}"' in html
+
+
+def test_entries_are_found_by_their_text_and_between_two_moments(client, db):
+    rut = person("Rut")
+    client.force_login(rut)
+    actor = Actor.person(rut, entry="page")
+    trail.record("stop.set", actor=actor, target=("stop", "1"), reason="Totals are wrong.")
+    trail.record("run.started", actor=actor, target=("run", "2"), data={"order": {"id": "10382"}})
+    assert "Totals are wrong." in text_of(client.get("/audit/?q=totals+ARE"))
+    assert "order" in text_of(client.get("/audit/?q=10382"))
+    assert "Totals are wrong." not in text_of(client.get("/audit/?q=10382"))
+    assert "No entry for these filters" in text_of(client.get("/audit/?q=1038"))
+    assert "Totals are wrong." in text_of(client.get("/audit/?start=2020-01-01T00:00"))
+    assert "No entry for these filters" in text_of(client.get("/audit/?end=2020-01-01T00:00"))
+    assert "Write a day and a time" in text_of(client.get("/audit/?start=nonsense"))
