@@ -112,9 +112,10 @@ def drive(scene: Scene, cell: Cell, books: Books) -> str:
     if end.killed_at:
         return killed(scene, cell, end.killed_at, books)
     if cell.found == "open_here":
-        both = scenes.in_two_branches(scene, end)
-        assert len(set(both)) == 1
-        return both[0]
+        both = set(scenes.in_two_branches(scene, end))
+        decided = both - {"later"}  # one may ask before it is to be seen, the other one after
+        assert len(decided) <= 1
+        return decided.pop() if decided else "later"
     return scene.attempt(end)
 
 
