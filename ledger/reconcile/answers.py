@@ -18,7 +18,7 @@ from django.db import transaction
 
 from accounts.actors import Actor
 from audit import canonical
-from ledger import facts, rows, status
+from ledger import facts, redaction, rows, status
 from ledger.confirmation import recording
 from ledger.models import Effect, Incident, Look
 from ledger.outcomes import Found
@@ -76,7 +76,7 @@ def _note(
         answer=answer,
         counts=ask.quarantine <= 0,
         provider_ref=canonical.text(reference)[: rows.LONGEST_REFERENCE],
-        error=rows.text(error),
+        error=rows.text(redaction.in_text(error, effect.redact)),
     )
 
 

@@ -189,6 +189,7 @@ def _stored(effect: Effect, mine: Authority) -> Effect:
                 "idempotency": tool.idempotency,
                 "args": args,
                 "args_hash": args_hash,
+                "redact": sorted(tool.redact),
                 "provider_key": keys.for_provider(key, run_id=effect.run_id),
                 "fence": mine.lease.fence,
                 "look_at": rows.first_look(tool),

@@ -138,6 +138,15 @@ def test_silence_ends_nothing_and_is_asked_again_later_and_later(t, world, run, 
     assert (effect_of(run).status, asking.work()) == ("in_doubt", 0)
 
 
+def test_what_a_look_says_is_kept_without_secrets(t, world, run, settings):
+    settings.LEDGER_CONFIRM_AFTER = HOUR
+    make_doubt(run, lambda: t.lookup(order="7"), world)
+    Effect.objects.update(redact=["iban"], look_at=facts.clock())
+    world.finds = [raises(ValueError('{"iban": "DE02"}'))]
+    asking.work()
+    assert "DE02" not in effect_of(run).looks.get().error
+
+
 @pytest.mark.parametrize("answer", ["nonsense", 7, {"reference": "re_0"}, True])
 def test_an_answer_of_another_kind_is_no_answer(t, world, run, answer, settings):
     settings.LEDGER_CONFIRM_AFTER = HOUR

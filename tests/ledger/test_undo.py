@@ -227,6 +227,21 @@ def test_the_function_of_the_arguments_sees_what_is_stored(world, bank, run):
     assert seen == [Done(args={"order": "7"}, result={"n": 1}, reference="g_1")]
 
 
+def test_what_an_undo_answers_is_kept_without_its_secrets(run):
+    @effect("u.take_back", idempotency=Idempotency.LEDGER, redact={"iban"})
+    def take_back(order: str) -> object:
+        return Outcome.success("x", {"iban": "DE02", "order": order})
+
+    @effect("u.give", idempotency=Idempotency.LEDGER, undo=take_back)
+    def give(order: str) -> object:
+        return Outcome.success("g_1")
+
+    do(run, lambda: give(order="7"))
+    order(run)
+    work.work()
+    assert undo_of(run).result == {"iban": "redacted", "order": "7"}
+
+
 # --- what goes wrong ------------------------------------------------------------------------------
 
 
