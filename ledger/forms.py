@@ -50,7 +50,7 @@ class SettleForm(forms.Form):
         label="Evidence",
         max_length=LONGEST_REASON,
         required=False,
-        help_text="Optional: where others can see it, such as an address or the number of a case.",
+        help_text="Where others can see it, such as an address or the number of a case.",
     )
     typed = forms.CharField(max_length=40, widget=forms.TextInput(attrs=LIKE_CODE))
 
