@@ -124,7 +124,7 @@ def test_a_policy_may_give_a_bare_interrupt_a_word_for_expired(overdue):
 )
 def test_what_follows_from_a_deadline(shape, on_deadline, answers, follows, answered):
     rule = Policy(name="p", group="g", on_deadline=on_deadline, answers=answers)
-    request = Request(shape=shape, payload=None, digest="d")
+    request = Request(shape=shape, payload={"question": "May I?"}, digest="d")
     expiry = deadlines.outcome(request, rule)
     assert expiry.outcome == OnDeadline(follows)
     assert (expiry.answer is not shapes.NOTHING) is answered
