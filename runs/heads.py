@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection
 
-from runs import statements
+from runs import crowds, statements
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -66,7 +66,7 @@ class Head:
     open_step: bool = False
     lost: tuple[str, ...] = ()
     crowded: tuple[str, ...] = ()
-    """Nodes of which one task asks several questions at once: their answers could be swapped."""
+    """Nodes of which one task asks in threads: their answers could be swapped (`runs.crowds`)."""
     writes: int = 0
 
     @property
@@ -111,7 +111,7 @@ def read(graph: Any, config: RunnableConfig) -> Head:  # Any: LangGraph's generi
         ),
         open_step=bool(snapshot.tasks),
         lost=_lost(graph, snapshot, root, below),
-        crowded=_crowded(pending.values()),
+        crowded=crowds.among(pending.values(), (root, *below)),
         writes=writes,
     )
 
@@ -172,18 +172,6 @@ def _pending(snapshot: Any, askers: dict[str, list[Asker]]) -> dict[str, Pending
         if task.result is None
         for interrupt in task.interrupts
     }
-
-
-def _crowded(pending: Iterable[Pending]) -> tuple[str, ...]:
-    seen: set[Asker] = set()
-    crowded = []
-    for question in pending:
-        if question.askers:
-            innermost = max(question.askers, key=lambda asker: len(asker.ns))
-            if innermost in seen:
-                crowded.append(question.node)
-            seen.add(innermost)
-    return tuple(crowded)
 
 
 def _lost(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import add
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, ClassVar, TypedDict
 
 import pytest
 from langchain.agents import create_agent
@@ -12,7 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
 from accounts.actors import Actor
@@ -47,6 +47,8 @@ def alone(node: Any) -> Any:
 class Model(BaseChatModel):
     """Pays two orders at once, then is content."""
 
+    orders: ClassVar[tuple[str, ...]] = ("7", "8")
+
     @property
     def _llm_type(self) -> str:
         return "two payments"
@@ -57,7 +59,7 @@ class Model(BaseChatModel):
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         calls = [
             {"name": "pay_order", "args": {"order": order}, "id": order, "type": "tool_call"}
-            for order in ("7", "8")
+            for order in type(self).orders
         ]
         done = any(message.type == "tool" for message in messages)
         said = AIMessage("Done.") if done else AIMessage("", tool_calls=calls)
@@ -82,6 +84,16 @@ class Hasty(AgentMiddleware):  # type: ignore[misc]  # LangChain's agents are no
 
 def agent(*middleware: AgentMiddleware, does: Any = pay_order) -> Any:
     return create_agent(Model(), [does], middleware=middleware)
+
+
+def under(graph: Any) -> Any:
+    """A graph of which this one is a node."""
+    return (
+        StateGraph(MessagesState)
+        .add_sequence([("agent", graph)])
+        .add_edge(START, "agent")
+        .compile()
+    )
 
 
 def asking(mode: Any = "batched") -> AgentMiddleware:
@@ -146,18 +158,28 @@ def test_middleware_that_sends_the_agent_past_the_question_pays_nothing(start, d
     assert (now(run).status, now(run).park_reason) == ("parked", "permit_missing")
 
 
-def test_calls_that_ask_in_threads_of_one_node_pay_nothing_without_a_permit(
-    start, drive, ben, books
+@pytest.mark.parametrize("below", [False, True])
+def test_calls_that_would_ask_in_threads_of_one_node_are_refused_before_anybody_is_asked(
+    start, drive, books, below
 ):
-    """Jumped to, LangChain's tools run in threads of one node, and what was said to one question
-    may reach another: see docs/guide.md. An effect that needs a permit is not fooled."""
-    middleware = [Hasty(), asking("per_call")]
-    run = start("agent", {"messages": []}, graph=agent(*middleware, does=pay_permitted))
+    """Jumped to, LangChain's tools run in threads of one node, and what was said to one call may
+    reach another. Nobody could see it when it happens, so nobody is asked."""
+    graph = agent(Hasty(), asking("per_call"))
+    run = start("agent", {"messages": []}, graph=under(graph) if below else graph)
+    drive(run)
+    assert now(run).status == "failed"
+    assert "several interrupts from threads of one node" in now(run).error
+    assert not Request.objects.filter(run=run).exists()
+    assert books.calls == []
+
+
+def test_one_call_that_is_jumped_to_is_asked_about(start, drive, ben, books, monkeypatch):
+    monkeypatch.setattr(Model, "orders", ("7",))
+    run = start("agent", {"messages": []}, graph=agent(Hasty(), asking("per_call")))
     drive(run)
     decide(ben, open_of(run))
     drive(run)
-    assert books.calls == []
-    assert (now(run).status, now(run).park_reason) == ("parked", "permit_missing")
+    assert [each["order"] for each in books.paid] == ["7"]
 
 
 # --- what was shown is what runs ------------------------------------------------------------------
