@@ -25,7 +25,8 @@ from approvals.policy import Book
 from approvals.rounds import Fit
 from approvals.status import Status
 from audit import canonical
-from runs.heads import Asker, Head, Pending
+from runs.askers import Asker, Pending
+from runs.heads import Head
 from runs.models import Lease, Run
 
 

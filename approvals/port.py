@@ -18,8 +18,9 @@ from approvals.models import Decision, Request
 from approvals.rounds import Fit
 from approvals.status import Delivery
 from runs import leases, statements
+from runs.askers import Asker
 from runs.authority import Lease
-from runs.heads import Asker, Head
+from runs.heads import Head
 from runs.models import Run
 from runs.ports import Answer, Answers
 

@@ -17,7 +17,8 @@ from approvals.policies.plan import Nudge
 from approvals.policy import Book
 from approvals.status import Delivery, Status
 from audit import canonical, trail
-from runs.heads import Asker, Head
+from runs.askers import Asker
+from runs.heads import Head
 from runs.models import Run
 
 DRIVER = Actor.system("driver")

@@ -15,7 +15,8 @@ from approvals import shapes
 from approvals.jsonforms import schemas
 from approvals.models import Decision, Request
 from approvals.status import Delivery, Status
-from runs.heads import Asker, Head, Pending
+from runs.askers import Asker, Pending
+from runs.heads import Head
 
 UNDER_WAY = (Delivery.RECORDED, Delivery.DELIVERING)
 

@@ -18,7 +18,7 @@ from runs import statements
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import CheckpointTuple
 
-    from runs.heads import Asker, Pending
+    from runs.askers import Asker, Pending
 
 PER_CALL = "tool_approval"
 """What LangChain's middleware calls a question about one call."""

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
 from runs import crowds, statements
+from runs.askers import Asker, Pending
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -29,28 +30,6 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.postgres import PostgresSaver
 
 RESUME, INTERRUPT, TASKS, BRANCH = "__resume__", "__interrupt__", "__pregel_tasks", "branch:to:"
-
-
-class Asker(NamedTuple):
-    """Who raised an interrupt, and how many answers LangGraph held for it at that time."""
-
-    ns: str
-    checkpoint_id: str
-    task_id: str
-    held: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
-    """One interrupt that waits for an answer."""
-
-    interrupt_id: str
-    value: object
-    node: str
-    task_id: str
-    """Of the root task that (itself or through a subgraph) asked."""
-    askers: tuple[Asker, ...]
-    schema: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

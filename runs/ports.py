@@ -19,8 +19,9 @@ from django.db.models import Model, QuerySet
 from django.utils.module_loading import import_string
 
 from accounts.models import User
+from runs.askers import Asker
 from runs.authority import Lease
-from runs.heads import Asker, Head
+from runs.heads import Head
 from runs.masking import BARE, Cloak
 from runs.models import Run
 from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab

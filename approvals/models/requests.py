@@ -32,7 +32,7 @@ class Request(models.Model):
     """Of the driver that opened it."""
     node = models.CharField(max_length=200, blank=True, default="")
     askers = models.JSONField()
-    """[[namespace, checkpoint id, task id, answers held], ...]: see `runs.heads.Asker`."""
+    """[[namespace, checkpoint id, task id, answers held], ...]: see `runs.askers.Asker`."""
     shape = models.CharField(max_length=20)
     """Which kind of payload it is: see `approvals.shapes`."""
     payload = models.JSONField()

@@ -24,7 +24,8 @@ from audit import canonical
 from audit.models import Entry
 from ledger.models import Effect
 from runs import authority, dispatch, killpoints, status
-from runs.heads import Asker, Head, Pending
+from runs.askers import Asker, Pending
+from runs.heads import Head
 from runs.models import Lease, Run
 from tests.support.people import person
 

@@ -13,9 +13,10 @@ from approvals import deadlines, errors
 from approvals.models import Decision, Request
 from approvals.port import Approvals
 from approvals.status import Delivery
+from runs.askers import Asker, Pending
 from runs.authority import Lease
 from runs.errors import LeaseLost
-from runs.heads import ABSENT, Asker, Head, Pending
+from runs.heads import ABSENT, Head
 from runs.models import Run
 from runs.ports import Answers
 from tests.approvals.conftest import (

@@ -12,7 +12,7 @@ from approvals.models import Decision, Request, Vote
 from approvals.status import Delivery, Status
 from audit import canonical
 from audit.models import Entry
-from runs.heads import Asker
+from runs.askers import Asker
 from runs.models import Run
 from tests.approvals.conftest import (
     REFUND,

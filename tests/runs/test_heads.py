@@ -13,7 +13,8 @@ from langgraph.types import Command, Interrupt
 
 from approvals.status import Verdict
 from runs import checkpoints, heads
-from runs.heads import Asker, Head
+from runs.askers import Asker
+from runs.heads import Head
 from tests.support import answers, graphs
 
 pytestmark = pytest.mark.usefixtures("database")

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runs import moves, status
-from runs.heads import ABSENT, Asker, Head, Pending
+from runs.askers import Asker, Pending
+from runs.heads import ABSENT, Head
 from runs.moves import Facts, Failure, Fit, next_move
 from runs.ports import Answer, Answers
 
