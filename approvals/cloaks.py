@@ -46,6 +46,12 @@ class Masks:
             for run_id, agent in agents
         }
 
+    def anywhere(self, user: User) -> Cloak:
+        masked = [mask for each in policy.in_force().policies for mask in each.masked]
+        ends = map(_end, masks.for_reader(masked, eligibility.person(user).groups))
+        paths = (tuple(name for name in end if not name.isdecimal()) for end in ends)
+        return Cloak(paths=frozenset(filter(None, paths)))
+
 
 def _asked(run_ids: Collection[UUID], book: Book) -> Iterable[Request]:
     """The requests in which something may be masked; none, where no policy masks anything."""

@@ -70,7 +70,7 @@ def effect(request: HttpRequest, uid: UUID) -> HttpResponse:
         "incidents": [_incident(each, cloak) for each in detail.incidents],
         "entries": _entries(user, uid),
         "sees_all_entries": user.has_perm(SEE_ALL_ENTRIES),
-        "drifts": drift_pages.of_effect(detail.effect, revealed=revealed),
+        "drifts": drift_pages.of_effect(detail.effect, cloak),
         "live_url": request.path,
         "every": EVERY,
         "moving": detail.effect.status in (Status.PENDING, Status.IN_DOUBT),

@@ -156,6 +156,9 @@ class Masks(Protocol):
     def of_runs(self, run_ids: Collection[UUID], user: User) -> Mapping[UUID, Cloak]:
         """What is hidden from this person in each of these runs. Reads only."""
 
+    def anywhere(self, user: User) -> Cloak:
+        """The fields that are hidden from this person in some run, places in lists left out."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:

@@ -18,7 +18,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from audit import canonical
 from runs import masking
+from runs.masking import Cloak
 
 OPERATORS = (">=", "<=", "=")
 MOST = 5
@@ -48,10 +50,12 @@ class Condition:
     def __str__(self) -> str:
         return f"{self.path} {self.operator} {self.written}"
 
-    @property
-    def hidden(self) -> bool:
+    def hidden(self, cloak: Cloak) -> bool:
         """The values of this field are hidden from who may not see payloads."""
-        return any(masking.hides(name) for name in self.path.split("."))
+        there: object = "something"
+        for name in reversed(["args", *self.path.split(".")]):
+            there = {name: there}
+        return masking.mask(there, cloak).hidden > 0
 
     @property
     def number(self) -> Decimal | None:
@@ -68,8 +72,9 @@ class Condition:
     @property
     def test(self) -> str:
         """What jsonpath has to ask of a value at the path."""
-        if self.operator != "=":
-            return f"(@ {self.operator} {self.written} && @ > -{LARGEST} && @ < {LARGEST})"
+        if self.operator != "=" and self.number is not None:
+            number = plain(self.number)
+            return f"(@ {self.operator} {number} && @ > -{LARGEST} && @ < {LARGEST})"
         return f"({' || '.join(f'@ == {each}' for each in self._equal)})"
 
     @property
@@ -77,14 +82,14 @@ class Condition:
         if self.written in ("true", "false", "null"):
             return [self.written]
         text = json.dumps(self._text)
-        return [text] if self.number is None else [text, self.written]
+        return [text] if self.number is None else [text, plain(self.number)]
 
     @property
     def _text(self) -> str:
+        """As it would be kept."""
         if not self.written.startswith('"'):
             return self.written
-        text: str = json.loads(self.written)
-        return text
+        return canonical.text(json.loads(self.written))
 
 
 def jsonpath(path: str, conditions: Iterable[Condition]) -> str:

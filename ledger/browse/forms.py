@@ -18,7 +18,7 @@ from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.rows import LONGEST_REFERENCE
 from ledger.status import STATES
-from runs import registry, web
+from runs import ports, registry, web
 from runs.forms import LIKE_CODE
 
 BY_HAND = "by_hand"
@@ -109,7 +109,7 @@ class FilterForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.reveals = user.has_perm(web.REVEAL)
+        self.user, self.reveals = user, user.has_perm(web.REVEAL)
         asked = str(self.data.get("agent", ""))
         if asked and asked not in registry.declarations():  # of old runs: no longer declared
             choices = [*_agents(), (asked, asked)]
@@ -120,12 +120,16 @@ class FilterForm(forms.Form):
             asked = conditions.read(self.cleaned_data["where"])
         except conditions.BadCondition as exc:
             raise forms.ValidationError(str(exc)) from exc
-        hidden = [each.path for each in asked if each.hidden and not self.reveals]
+        hidden = [] if self.reveals or not asked else self._hidden(asked)
         if hidden:
             raise forms.ValidationError(
                 f"The values of {hidden[0]} are hidden from you, so they cannot be compared."
             )
         return asked
+
+    def _hidden(self, asked: Iterable[Condition]) -> list[str]:
+        cloak = ports.masks().anywhere(self.user)
+        return [each.path for each in asked if each.hidden(cloak)]
 
     def filters(self) -> Filters:
         """What a valid form asks for."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 from django.conf import settings
@@ -61,7 +62,18 @@ def _read(hook: Hook, body: bytes) -> News:
         raise BadEvent("it is no JSON") from exc
     if not isinstance(event, dict):
         raise BadEvent("it is no object")
-    return hook.read(event)
+    return _storable(hook.read(event))
+
+
+def _storable(news: News) -> News:
+    """Its names as they are kept: whoever looks for one finds what was stored."""
+    return replace(
+        news,
+        event=canonical.text(news.event),
+        kind=canonical.text(news.kind)[:LONGEST_KIND],
+        key=canonical.text(news.key),
+        reference=canonical.text(news.reference)[: rows.LONGEST_REFERENCE],
+    )
 
 
 def _take(hook: Hook, news: News, digest: str) -> Heard:
@@ -69,12 +81,12 @@ def _take(hook: Hook, news: News, digest: str) -> Heard:
         effect = _locked(hook, news)
         event, new = HookEvent.objects.get_or_create(
             provider=hook.provider,
-            event=canonical.text(news.event),
+            event=news.event,
             defaults={
-                "kind": canonical.text(news.kind)[:LONGEST_KIND],
+                "kind": news.kind,
                 "heard": Heard.UNMATCHED if news.meaning else Heard.UNUSED,
                 "meaning": news.meaning.value if news.meaning else "",
-                "provider_ref": canonical.text(news.reference)[: rows.LONGEST_REFERENCE],
+                "provider_ref": news.reference,
                 "told_at": news.told_at,
                 "digest": digest,
             },
@@ -91,8 +103,10 @@ def _locked(hook: Hook, news: News) -> Effect | None:
     named = _by_key(news) if news.key else Q(pk__in=())
     if not Effect.objects.filter(named).exists():
         named = Q(provider_ref=news.reference) if news.reference else Q(pk__in=())
-    found = Effect.objects.filter(named).values_list("pk", "run_id", "tool")
-    meant = [(key, run_id) for key, run_id, tool in found[:2] if hook.speaks_of(tool)]
+    found = Effect.objects.filter(named)
+    tools = found.order_by("tool").values_list("tool", flat=True).distinct()
+    mine = found.filter(tool__in=[tool for tool in tools if hook.speaks_of(tool)])
+    meant = mine.values_list("pk", "run_id")[:2]
     if len(meant) != 1:  # a reference that two effects have names neither
         return None
     key, run_id = meant[0]

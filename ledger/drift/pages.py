@@ -21,7 +21,8 @@ from ledger.drift import deciding, explaining, states
 from ledger.forms import AcceptForm
 from ledger.models import Drift, Effect
 from ledger.status import STATES
-from runs import masking, visible, web
+from runs import masking, ports, visible, web
+from runs.masking import Cloak
 from runs.status import State
 
 SEE = "ledger.view_effect"
@@ -43,22 +44,23 @@ class Side:
     """What the later attempt has made of it, if it was started."""
 
 
-def sides(drifts: Iterable[Drift], *, revealed: bool) -> list[Side]:
-    """For a page: each with its effects."""
+def sides(drifts: Iterable[Drift], cloak: Cloak | None) -> list[Side]:
+    """For a page: each with its effects. `cloak` is that of their run; None: everything."""
     found = list(drifts)
     made = Effect.objects.in_bulk([drift.key for drift in found])
-    return [_side(drift, made.get(drift.key), revealed=revealed) for drift in found]
+    return [_side(drift, made.get(drift.key), cloak) for drift in found]
 
 
-def of_effect(effect: Effect, *, revealed: bool) -> list[Side]:
+def of_effect(effect: Effect, cloak: Cloak | None) -> list[Side]:
     """The drifts in which this effect is one of the sides."""
     about = Drift.objects.filter(Q(before=effect) | Q(key=effect.pk), withdrawn_at=None)
-    return sides(about.select_related("before").order_by("at"), revealed=revealed)
+    return sides(about.select_related("before").order_by("at"), cloak)
 
 
-def _side(drift: Drift, made: Effect | None, *, revealed: bool) -> Side:
+def _side(drift: Drift, made: Effect | None, cloak: Cloak | None) -> Side:
     before, after = (
-        args if revealed else masking.mask(args).value for args in (drift.before.args, drift.args)
+        args if cloak is None else masking.mask(args, cloak).value
+        for args in (drift.before.args, drift.args)
     )
     return Side(
         drift=drift,
@@ -91,7 +93,7 @@ def drift(request: HttpRequest, uid: UUID) -> HttpResponse:
             else:
                 messages.success(request, "Accepted. The run goes on with what it asks for now.")
                 return HttpResponseRedirect(reverse("runs:run", args=[found.run_id]))
-    (side,) = sides([found], revealed=False)
+    (side,) = sides([found], ports.cloak(found.run_id, user))
     context = {
         "side": side,
         "drift": found,

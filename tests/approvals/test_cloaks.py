@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from approvals import clock
 from audit import canonical
-from ledger.models import Effect
+from ledger.models import Drift, Effect
 from runs import chain, masking
 from runs.masking import Cloak
 from tests.approvals.conftest import ask, ours, pending
@@ -86,6 +86,25 @@ def pages(run, monkeypatch) -> list[str]:
     ]
 
 
+@pytest.fixture
+def paid_anew(paid):
+    """Its step came back and asked for the same with another order."""
+    drift = Drift.objects.create(
+        run=paid.run,
+        before=paid,
+        key="other",
+        args=ARGS | {"order_id": "A-8"},
+        args_hash="other",
+        step=paid.step,
+        tool=paid.tool,
+        fence_before=1,
+        fence=2,
+        stopped=False,
+    )
+    Effect.objects.update(status="in_doubt")
+    return drift
+
+
 @pytest.mark.parametrize("asked", [False, True])
 def test_who_does_not_see_a_field_when_asked_does_not_read_it_on_the_pages_of_the_run(
     client, ben, request, run, asked, monkeypatch
@@ -108,6 +127,46 @@ def test_who_does_not_see_a_field_when_asked_does_not_read_it_on_the_pages_of_th
         for secret in secrets:
             assert secret not in answer.content.decode(), (page, secret)
     assert "hidden (policy)" in html_of(client.get(found[0]))
+
+
+def test_both_sides_of_a_drift_and_doubts_hide_it_too(client, ben, paid_anew):
+    client.force_login(ben)
+    run = paid_anew.run_id
+    for page in (
+        reverse("ledger:drift", args=[paid_anew.uid]),
+        reverse("ledger:effect", args=[paid_anew.before.uid]),
+        reverse("ledger:undo", args=[run]),
+        reverse("ledger:reconcile"),
+        reverse("runs:run", args=[run]),
+        *(reverse("runs:tab", args=[run, tab]) for tab in ("effects", "approvals", "timeline")),
+    ):
+        text = client.get(page, follow=True).content.decode()
+        assert not [secret for secret in (IBAN, str(SALARY)) if secret in text], page
+
+
+@pytest.mark.parametrize(
+    ("groups", "compared", "told"),
+    [
+        (["approver"], "fee >= 50000", False),
+        (["approver"], "fee = 52345", False),
+        (["approver"], "old.fee >= 50000", False),
+        (["approver"], "order_id = A-7", True),
+        (["approver", "treasury"], "fee >= 50000", True),
+        (["operator"], "fee >= 50000", True),
+    ],
+)
+def test_what_is_masked_cannot_be_found_out_by_comparing_it(client, rule, groups, compared, told):
+    rule(masked=["args.fee: treasury"])
+    client.force_login(person("Tess", *groups))
+    page = client.get(reverse("ledger:list"), {"where": compared})
+    assert ("hidden from you" not in html_of(page)) is told
+
+
+def test_places_in_lists_do_not_help_to_compare_what_is_masked(client, rule):
+    rule(masked=["args.lines.0.price", "args.owner"])
+    client.force_login(person("Ben"))
+    for compared in ("lines.price >= 5", "owner.name = x"):
+        assert "hidden from you" in html_of(client.get("/ledger/", {"where": compared}))
 
 
 def test_members_of_the_named_groups_see_their_fields_and_no_others(client, paid, monkeypatch):

@@ -242,6 +242,18 @@ def test_a_reference_that_two_effects_have_names_neither(client, sent, t):
     assert heard(send(client, event(ref="re_same"))) == "unmatched"
 
 
+@pytest.mark.parametrize(("spoken_of", "meaning"), [(1, "confirmed"), (2, "unmatched")])
+def test_effects_of_other_providers_with_the_same_reference_do_not_count(
+    client, t, spoken_of, meaning
+):
+    for order in range(4):
+        take_over(make_run())(lambda order=order: t.provider(order=str(order)))
+    Effect.objects.update(provider_ref="re_same")
+    last = Effect.objects.order_by("-idempotency_key").values("pk")[:spoken_of]
+    Effect.objects.filter(pk__in=last).update(tool="mail.send")
+    assert heard(send(client, event(ref="re_same"), to="post")) == meaning
+
+
 def test_a_reference_told_before_our_call_returned_is_matched_later(client, t, world, driver, run):
     assert heard(send(client, event(ref="re_0"))) == "unmatched"
     assert inbox.sweep() == 0
@@ -356,6 +368,12 @@ def test_characters_that_cannot_be_stored_are_kept_readable(client, sent, run):
     told = event(sent.provider_key, ref="re\x00_0", name="evt\x00")
     assert heard(send(client, told)) == "incident"  # of another reference
     assert HookEvent.objects.get().event == r"evt\u{0}"
+
+
+@pytest.mark.parametrize("name", ["key", "ref"])
+@pytest.mark.parametrize("odd", ["re\x00_0", "re\ud800_0"])
+def test_names_that_cannot_be_stored_name_nothing_here(client, sent, name, odd):
+    assert heard(send(client, event(**{"ref": "re_x"} | {name: odd}))) == "unmatched"
 
 
 @pytest.mark.race
