@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from django.utils.dateparse import parse_datetime
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
@@ -70,7 +69,9 @@ def inbox(request: HttpRequest) -> HttpResponse:
 
 
 def _opened(request: HttpRequest, user: User, view: str) -> dict[str, object]:
-    listing = lists.opened(user, mine=view == "mine", as_of=_moment(request.GET.get("as_of", "")))
+    listing = lists.opened(
+        user, mine=view == "mine", as_of=web.moment(request.GET.get("as_of", ""))
+    )
     query = {"view": view, "as_of": listing.as_of.isoformat()}
     return {
         "lines": listing.lines,
@@ -94,19 +95,11 @@ def _decided(request: HttpRequest, user: User) -> dict[str, object]:
 
 def _place(text: str) -> tuple[datetime, UUID] | None:
     moment, _, identity = text.partition("~")
-    at = _moment(moment)
+    at = web.moment(moment)
     try:
         return (at, UUID(identity)) if at else None
     except ValueError:
         return None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parse_datetime(text)
-    except ValueError:
-        return None
-    return moment if moment is not None and moment.tzinfo is not None else None
 
 
 # --- one request ----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ PROOFS = (PROVED, DISPROVED)
 EVERY = timedelta(hours=24)
 MOST_TOLD = 20
 """Problems that the entry and the alarm list; `verify_audit` lists all."""
+UNPROVED = "The audit log could not be proved. Run manage.py verify_audit to see why."
 SELF = Actor.system("audit log")
 
 
@@ -40,9 +41,10 @@ def run() -> bool | None:
         record(report, actor=SELF)
         if report.ok:
             anchors.make(actor=SELF)
-    except AuditError as error:
+    except Exception as error:  # whatever stops a proof must not silence it
         logger.exception("the audit log could not be proved and anchored")
-        _alarm([str(error)])
+        known = isinstance(error, AuditError)
+        _alarm([str(error) if known else f"{UNPROVED} It says: {type(error).__name__}."])
         return False
     return report.ok
 

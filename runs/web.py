@@ -1,12 +1,14 @@
-"""What the views of runs share: who reads, pages and their fragments, looking behind masks."""
+"""What views share: who reads, pages and their fragments, addresses, looking behind masks."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.utils.dateparse import parse_datetime
 
 from accounts import actors
 from accounts import errors as people
@@ -32,6 +34,15 @@ def answer(request: HttpRequest, page: str, part: str, context: dict[str, object
     response = render(request, f"{page}#{part}" if fragment else page, context)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def moment(text: str) -> datetime | None:
+    """The moment that stands in an address, in UTC; None if it is none, or one without a zone."""
+    try:
+        found: datetime | None = parse_datetime(text)
+        return found.astimezone(UTC) if found and found.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def reveals(request: HttpRequest, run_id: UUID, what: str) -> bool:

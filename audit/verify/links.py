@@ -65,7 +65,8 @@ class Links:
         else:
             self._content(entry, seal.seq)
             self._age(entry, seal.seq)
-            self.newest = max(self.newest, entry.at)
+            # Whatever an entry claims, it is not younger than its seal.
+            self.newest = max(self.newest, min(entry.at, seal.sealed_at))
         if seal.seq != previous.seq + 1:
             what = f"Seals {previous.seq + 1} to {seal.seq - 1} are gone."
             self.found.add("gap", what, seq=previous.seq + 1)
@@ -119,7 +120,7 @@ class Links:
 
 def _is_late(at: str, newest: str) -> bool:
     try:
-        return datetime.fromisoformat(at) + LATE < datetime.fromisoformat(newest)
+        return datetime.fromisoformat(newest) - datetime.fromisoformat(at) > LATE
     except ValueError:  # no time that Python knows, so none that we recorded
         return True
 

@@ -178,8 +178,9 @@ class Chip:
 
 
 def chips(form: FilterForm, query: QueryDict) -> Iterator[Chip]:
-    """One for each filter of a valid form, each condition by itself."""
+    """One for each filter that is understood, each condition by itself."""
     asked = form.cleaned_data
+    role = Role(asked.get("role", Role.ANY))
     for name in form.fields:
         value = asked.get(name)
         if not value or name == "role":
@@ -189,7 +190,7 @@ def chips(form: FilterForm, query: QueryDict) -> Iterator[Chip]:
             continue
         label = str(form.fields[name].label)
         if name == "person":
-            label = dict(ROLES)[Role(asked["role"])]
+            label = dict(ROLES)[role]
         gone = ("person", "role") if name == "person" else (name,)
         yield Chip(label=label, value=_words(form, name, value), without=_without(query, *gone))
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from uuid import UUID
 
 import psycopg.errors
 from django.db import OperationalError, connection, transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import conditional_page, require_safe
 
 from accounts.models import User
@@ -227,8 +225,8 @@ def _written(place: Place | None) -> str | None:
 
 def _place(text: str) -> Place | None:
     moment, _, uid = text.partition("~")
+    at = web.moment(moment)
     try:
-        at: datetime | None = parse_datetime(moment)
-        return Place(created_at=at, uid=UUID(uid)) if at and at.tzinfo else None
+        return Place(created_at=at, uid=UUID(uid)) if at else None
     except ValueError:
         return None

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.dateparse import parse_datetime
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import conditional_page, require_POST, require_safe
 
@@ -51,9 +50,9 @@ def _written(doubt: Doubt) -> str:
 
 def _place(text: str) -> Place | None:
     moment, _, uid = text.partition("~")
+    at = web.moment(moment)
     try:
-        at = parse_datetime(moment)
-        return Place(updated_at=at, uid=UUID(uid)) if at and at.tzinfo else None
+        return Place(updated_at=at, uid=UUID(uid)) if at else None
     except ValueError:
         return None
 

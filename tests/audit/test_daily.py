@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import call_command
 
-from audit import daily, queries, seal, tasks, verify
+from audit import daily, errors, queries, seal, tasks, verify
 from audit.models import Anchor, Entry
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -108,3 +108,15 @@ def test_a_proof_that_failed_is_the_standing_until_one_succeeds(entry, tamper):
     tamper("UPDATE audit_entry SET reason = '' WHERE id = %s", entry.id)
     call_command("verify_audit", "--record")
     assert not queries.standing().disproved
+
+
+@pytest.mark.parametrize("error", [TypeError("s3cr3t"), errors.NoSigningKey("Set a key.")])
+def test_whatever_keeps_the_log_from_being_proved_calls_people(entry, called, monkeypatch, error):
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(verify, "verify", fail)
+    assert daily.run() is False
+    ((said,),) = called
+    assert "s3cr3t" not in said
+    assert ("TypeError" in said) or said == "Set a key."

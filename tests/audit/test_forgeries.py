@@ -74,6 +74,21 @@ def test_altered_entries_are_named_and_no_others(ids, tamper, cover):
     assert named() == {("altered", ids[1]), ("altered", ids[5]), ("altered", ids[6])}
 
 
+def test_times_far_ahead_are_named_and_make_no_other_entry_late(ids, tamper, cover):
+    for n, at in ((2, "9999-12-31 23:59:59.9+00"), (3, "9999-12-31 23:59:59+00")):
+        tamper("UPDATE audit_entry SET at = %s WHERE id = %s", at, ids[n])
+    cover()
+    assert {entry for _, entry in named()} == {ids[2], ids[3]}
+
+
+@pytest.mark.parametrize("at", ["infinity", "-infinity", "4713-01-01 BC", "294276-12-31"])
+def test_times_that_python_does_not_know_are_named(ids, tamper, at):
+    tamper("UPDATE audit_entry SET at = %s WHERE id = %s", at, ids[2])
+    assert {entry for _, entry in named()} == {ids[2]}
+    tamper("UPDATE audit_seal SET sealed_at = %s WHERE seq = 6", at)
+    assert not verify.verify().ok
+
+
 def test_removed_entries_are_named_and_no_others(ids, tamper, cover):
     take_out(tamper, ids, 2, 5, 6)
     cover()

@@ -98,6 +98,28 @@ def test_filters_stand_in_the_address(as_ada, query, found):
     assert [name for name in tools if f">{name}<" in rows] == found
 
 
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "0001-01-01T00:00:00+23:59",
+        "9999-12-31T23:59:59-23:59",
+        "2026-11-30T00:00:00+23:59",
+        "2026-11-30T00:00:00",
+        "2026-02-30T00:00:00+00:00",
+    ],
+)
+@pytest.mark.parametrize("page", ["/ledger/", "/ledger/reconcile/"])
+def test_places_that_no_list_has_written_are_taken_for_none(as_ada, page, moment):
+    for name in ("after", "before", "as_of"):
+        asked = {name: f"{moment}~{uuid4()}"}
+        assert as_ada.get(page, asked).status_code == 200
+
+
+def test_a_filter_that_is_wrong_does_not_keep_the_others_from_being_shown(as_ada):
+    answer = as_ada.get("/ledger/", {"role": "boss", "person": "Ada"})
+    assert "Select a valid choice" in text_of(answer)
+
+
 def test_the_effects_of_one_run_are_a_filter(as_ada):
     mine, other = effect(provider_ref="re_1"), effect(provider_ref="re_2")
     text = text_of(as_ada.get(f"/ledger/?run={mine.run_id}"))
