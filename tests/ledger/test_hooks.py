@@ -246,8 +246,8 @@ def test_a_reference_that_two_effects_have_names_neither(client, sent, t):
 def test_effects_of_other_providers_with_the_same_reference_do_not_count(
     client, t, spoken_of, meaning
 ):
-    for order in range(4):
-        take_over(make_run())(lambda order=order: t.provider(order=str(order)))
+    for _ in range(4):
+        take_over(make_run())(lambda: t.provider(order="7"))
     Effect.objects.update(provider_ref="re_same")
     last = Effect.objects.order_by("-idempotency_key").values("pk")[:spoken_of]
     Effect.objects.filter(pk__in=last).update(tool="mail.send")
