@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import F
 
 from ledger import shown, status
-from ledger.models import Effect, UndoPlan
+from ledger.models import Effect, Incident, UndoPlan
 from ledger.status import Status, UndoStatus
 from runs.masking import BARE, Cloak
 from runs.status import State
@@ -28,6 +28,13 @@ STAYS = State(
     tone="neutral",
     icon="slash",
     sentence="It is done, and its tool names nothing that takes it back.",
+)
+GONE = State(
+    value="gone",
+    label="Taken back by its provider",
+    tone="neutral",
+    icon="retry",
+    sentence="Its provider tells that it was taken back, so it is not taken back once more.",
 )
 FIRST = State(
     value="first",
@@ -60,7 +67,7 @@ class Step:
 def steps(run_id: UUID, cloak: Cloak = BARE) -> list[Step]:
     """What the run did or may have done, the last first. What did not happen is left out."""
     called = Effect.objects.filter(run_id=run_id, undoes=None, attempts__gt=0)
-    effects = called.select_related("undone_by").prefetch_related("calls")
+    effects = called.select_related("undone_by").prefetch_related("calls", "incidents")
     latest_first = effects.order_by(F("first_started_at").desc(nulls_last=True), "-created_at")
     found = [_step(effect, cloak) for effect in latest_first]
     return [step for step in found if step is not None]
@@ -90,6 +97,11 @@ def undo_of(effect: Effect) -> Effect | None:
     return getattr(effect, "undone_by", None)
 
 
+def gone(effect: Effect) -> bool:
+    """Whether its provider tells that it was taken back, and not by us."""
+    return any(each.kind == Incident.Kind.REVERSED for each in effect.incidents.all())
+
+
 def _step(effect: Effect, cloak: Cloak) -> Step | None:
     by = undo_of(effect)
     unheard = any(
@@ -103,6 +115,8 @@ def _step(effect: Effect, cloak: Cloak) -> Step | None:
         state = status.UNDONE
     elif by is not None and by.status == Status.IN_DOUBT:
         state = FIRST
+    elif by is None and gone(effect):
+        state = GONE
     else:
         state = WILL if effect.undo else STAYS
     return Step(effect=effect, state=state, by=by, preview=shown.preview(effect.args, cloak))

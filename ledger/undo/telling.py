@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import reverse
 
 from accounts.models import User
-from ledger.models import Effect, UndoPlan
+from ledger.models import Effect, Incident, UndoPlan
 from ledger.status import DONE, UNDOING, UndoStatus
 from ledger.undo import ordering, plan
 from runs.models import Run
@@ -23,6 +23,7 @@ def notice(run: Run, user: User) -> Notice | None:
     if made is not None and made.status != UndoStatus.DONE:
         return _ordered(made)
     left = Effect.objects.filter(run=run, status__in=DONE, undoes=None).exclude(undo="")
+    left = left.exclude(incidents__kind=Incident.Kind.REVERSED)
     count = left.exclude(undone_by__status__in=DONE).count()
     if not count or run.status not in UNWANTED or not user.has_perm(ordering.PERMISSION):
         return None

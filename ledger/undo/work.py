@@ -4,7 +4,8 @@
    refused by the fence. Another worker goes on where a killed one stopped.
 2. The undo's row is written before anything is called: what is called again after a crash are the
    stored arguments, under the key that is made from the original's.
-3. A call that nobody heard may put the undo in doubt, and the plan rests until it is settled. A
+3. What its provider tells was taken back is left out: it would be taken back twice.
+4. A call that nobody heard may put the undo in doubt, and the plan rests until it is settled. A
    refusal for certain stops the plan. An emergency stop holds it up.
 """
 
@@ -104,12 +105,13 @@ def _held_up(found: UndoPlan) -> bool:
 def _next(found: UndoPlan) -> Effect | None:
     """The next effect of the plan that is not taken back yet."""
     meant = Effect.objects.filter(uid__in=found.effects).select_related("undone_by")
-    by_uid = {str(effect.uid): effect for effect in meant}
-    for uid in found.effects:
-        by = plan.undo_of(by_uid[uid])
-        if by is None or by.status not in status.DONE:
-            return by_uid[uid]
-    return None
+    by_uid = {str(effect.uid): effect for effect in meant.prefetch_related("incidents")}
+    return next((by_uid[uid] for uid in found.effects if _stands(by_uid[uid])), None)
+
+
+def _stands(effect: Effect) -> bool:
+    by = plan.undo_of(effect)
+    return by.status not in status.DONE if by is not None else not plan.gone(effect)
 
 
 def _carried_out(found: UndoPlan, mine: Authority) -> None:
@@ -125,8 +127,8 @@ def _carry_out(found: UndoPlan, mine: Authority) -> None:
             return
         try:
             effects.perform(_intent(effect, mine))
-        except errors.ResultNotKept:
-            continue  # it happened
+        except (errors.ResultNotKept, _Gone):
+            continue  # it happened, or need not any more
         except refusals.LookAgainLater as later:
             _rest(found, mine, timedelta(seconds=later.retry_after), str(later))
             return
@@ -156,6 +158,10 @@ def _why(effect: Effect, exc: Exception) -> str:
 # --- the undo as an effect ------------------------------------------------------------------------
 
 
+class _Gone(Exception):
+    """Its provider has told meanwhile that it was taken back."""
+
+
 def _intent(effect: Effect, mine: Authority) -> Intent:
     """The undo of this effect, as it is stored or, the first time, as it is stored now."""
     row = plan.undo_of(effect) or _stored(effect, mine)
@@ -179,7 +185,9 @@ def _stored(effect: Effect, mine: Authority) -> Effect:
     args, args_hash = keys.kept(tool.name, _arguments(effect, original, tool), redact=tool.redact)
     key = f"{effect.idempotency_key}:{SUFFIX}"
     with transaction.atomic(durable=True):
-        leases.lock(mine.lease)
+        leases.lock(mine.lease)  # and the run: what its provider tells is heard before or after
+        if plan.gone(Effect.objects.get(pk=effect.pk)):
+            raise _Gone
         row, _ = Effect.objects.get_or_create(
             idempotency_key=key,
             defaults={

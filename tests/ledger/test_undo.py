@@ -520,6 +520,45 @@ def test_reading_a_plan_asks_as_much_for_many_effects_as_for_one(pay, run):
     assert len(one) == len(many)
 
 
+def tell_of_reversal(run: Run) -> None:
+    with transaction.atomic():
+        rows.lock_run(run.pk)
+        original = Effect.objects.filter(run=run, undoes=None).earliest("created_at")
+        effect = rows.lock_effect(original.pk)
+        recording.reversed_(effect, why="By the customer.", actor=Actor.command("t"))
+
+
+def test_what_its_provider_took_back_is_not_taken_back_once_more(pay, bank, run):
+    do(run, lambda: pay(order="7"), lambda: pay(order="8"))
+    tell_of_reversal(run)
+    assert [step.state.value for step in plan.steps(run.pk)] == ["will", "gone"]
+    made = order(run)
+    work.work()
+    assert stands(made) == ("done", "")
+    assert [payment for _, payment in bank.happened] == ["re_1"]
+    with pytest.raises(errors.NothingToUndo):
+        order(run)
+
+
+@pytest.mark.parametrize("moment", ["ordered", "looked at"])
+def test_a_reversal_that_is_told_under_way_is_not_made_twice(pay, bank, run, monkeypatch, moment):
+    do(run, lambda: pay(order="7"))
+    made = order(run)
+    if moment == "ordered":
+        tell_of_reversal(run)
+    else:  # after the worker has read what is next, before the undo has a row
+        kept = work.keys.kept
+
+        def told_meanwhile(*args: Any, **more: Any) -> Any:
+            tell_of_reversal(run)
+            return kept(*args, **more)
+
+        monkeypatch.setattr(work.keys, "kept", told_meanwhile)
+    work.work()
+    assert stands(made) == ("done", "")
+    assert (bank.happened, Effect.objects.count()) == ([], 1)
+
+
 def test_a_provider_that_tells_of_what_we_took_back_is_no_incident(pay, run):
     do(run, lambda: pay(order="7"))
     order(run)
