@@ -77,7 +77,7 @@ class Story:
         return Notice(
             tone="human",
             text=phrase(
-                f"Waits for {request.asked_of}: {request.title}. Asked ",
+                f"Waits for {request.asked_of}: {_sentence(request.title)} Asked ",
                 request.created_at,
                 "; the deadline is ",
                 request.deadline,
@@ -214,3 +214,8 @@ def _lapse(request: Request) -> str:
 
 def _url(request: Request) -> str:
     return reverse("approvals:review", args=[request.pk])
+
+
+def _sentence(title: str) -> str:
+    """The title with a full stop, unless it ends a sentence by itself."""
+    return title if title.endswith((".", "?", "!", "…")) else f"{title}."

@@ -294,6 +294,6 @@ def _audit() -> Finding:
     says = (
         f"proved {words.relative(standing.proof.at, rows.clock())}"
         if standing.proof
-        else "not proved"
+        else "not proved yet"
     )
     return Finding(part=part, says=f"{says}, {where}")

@@ -54,7 +54,7 @@ def _manifest(bundle: zipfile.ZipFile, public_keys: list[str]) -> dict[str, Any]
     written = bundle.read(MANIFEST)
     signature = base64.b64decode(bundle.read(SIGNATURE))
     for text in public_keys:
-        raw = base64.b64decode(text, validate=True)
+        raw = _raw(text)
         try:
             Ed25519PublicKey.from_public_bytes(raw).verify(signature, written)
         except InvalidSignature:
@@ -66,6 +66,17 @@ def _manifest(bundle: zipfile.ZipFile, public_keys: list[str]) -> dict[str, Any]
             raise Wrong("The export holds other files than its manifest says.")
         return manifest
     raise Wrong("No key that you gave signed this manifest: it was altered, or the key is another.")
+
+
+def _raw(public_key: str) -> bytes:
+    """The 32 bytes of a public key."""
+    try:
+        raw = base64.b64decode(public_key, validate=True)
+    except ValueError:
+        raw = b""
+    if len(raw) != 32:
+        raise Wrong(f"Nothing was proved: {public_key!r} is no public key. Copy all of it.")
+    return raw
 
 
 def _rows(bundle: zipfile.ZipFile, manifest: dict[str, Any]) -> None:

@@ -36,5 +36,5 @@ def write_json(result: Json, to: str, stdout: TextIO | OutputWrapper) -> None:
         Path(to).write_text(line + "\n")
     except OSError as error:
         raise CommandError(
-            f"{to} cannot be written: {error.strerror}. Name another file."
+            f"{to} cannot be written: {error.strerror}. Name another file.", returncode=2
         ) from error

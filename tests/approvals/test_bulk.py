@@ -313,6 +313,10 @@ def test_nothing_ticked_is_said_and_nothing_lost(as_ben, asked):
     assert "Fraud wave" in text_of(page)
 
 
+def test_nothing_chosen_is_said(as_ben):
+    assert "Nothing is chosen Choose some under Approvals" in text_of(chosen(as_ben, REJECT))
+
+
 def test_the_named_reason_goes_to_those_whose_policy_has_it(as_ben, asked, rule):
     plain_one = asked(refund(1))
     rule(reject_reasons=["No receipt", "Fraud"])

@@ -365,7 +365,7 @@ def test_a_dry_run_changes_nothing_and_tells_what_would_go(ended) -> None:
         assert each["examples"] == [str(run.pk) for run in runs]
     words = StringIO()
     call_command("retain", "--dry-run", stdout=words)
-    assert "Questions and answers, 1 days after the end: 2 runs" in words.getvalue()
+    assert "Questions and answers, 1 day after the end: 2 runs" in words.getvalue()
     gone = apply()
     for each in told["due"]:
         assert gone[each["kind"]].runs == 2

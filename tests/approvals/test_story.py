@@ -47,7 +47,13 @@ def test_an_open_question_is_counted_listed_and_noticed(request_, ben) -> None:
     notice = noticed(run, ben)
     assert notice.tone == "human"
     assert notice.url.endswith(f"/approvals/{request_.pk}/")
-    assert words(notice.text).startswith(f"Waits for finance: {request_.title}. Asked <time>;")
+    assert words(notice.text).startswith("Waits for finance: Refund order 7? Asked <time>;")
+
+
+def test_a_title_that_ends_no_sentence_gets_a_full_stop(request_, ben) -> None:
+    request_.title = "Refund it"
+    request_.save()
+    assert words(noticed(request_.run, ben).text).startswith("Waits for finance: Refund it. Asked")
 
 
 def test_only_who_may_decide_is_called_to_review(request_, ben) -> None:

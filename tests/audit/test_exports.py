@@ -240,6 +240,12 @@ def test_what_is_no_export_is_named_as_such(key, tmp_path):
     assert script(tmp_path / "gone.zip", key)[0] == 1
 
 
+@pytest.mark.parametrize("public_key", ["AAAA", "no key", ""])
+def test_what_is_no_public_key_is_named_as_such(log, public_key, tmp_path):
+    path = saved(packed([{"a": "1"}]), tmp_path)
+    assert "is no public key. Copy all of it." in script(path, public_key)[1]
+
+
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "\uff1d"])
 def test_no_cell_of_a_csv_starts_a_formula(start, tmp_path, key):
     path = saved(packed([{"a": f"{start}1+1", "b": {"x": start}}], format="csv"), tmp_path)

@@ -82,8 +82,9 @@ def test_a_head_that_is_none_is_refused(noted):
 
 
 def test_a_file_that_cannot_be_written_is_named(entry, tmp_path):
-    with pytest.raises(CommandError, match=r"result\.json cannot be written: No such file"):
+    with pytest.raises(CommandError, match=r"result\.json cannot be written: No such") as said:
         call_command("verify_audit", "--json", str(tmp_path / "none" / "result.json"))
+    assert said.value.returncode == 2
 
 
 def test_a_database_that_does_not_answer_gives_one_line(monkeypatch):

@@ -112,7 +112,7 @@ def change_the_log() -> None:
 
 def test_the_doctor_and_the_page_say_how_the_log_stands(client, log):
     client.force_login(person("Cy"))
-    assert (says().ok, says().says) == (True, "not proved, not anchored yet")
+    assert (says().ok, says().says) == (True, "not proved yet, not anchored yet")
     assert "Not proved yet: that happens once a day." in text_of(client.get("/audit/"))
     daily.run()
     assert says().ok

@@ -57,11 +57,13 @@ class Command(BaseCommand):
             also = [one for path in anchor for one in anchors.read(path)]
             report = verify.verify(noted, also=also, progress=self._progress)
         except AuditError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(str(error), returncode=2) from error
         except DatabaseError as error:
             first = str(error).partition("\n")[0]
             raise CommandError(
-                f"The audit log cannot be read: {first}. Check DATABASE_URL, run manage.py migrate."
+                f"The audit log cannot be read: {first}. Check DATABASE_URL, run manage.py"
+                " migrate.",
+                returncode=2,
             ) from error
         if record:
             daily.record(report, actor=Actor.command("verify_audit"))

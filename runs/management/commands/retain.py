@@ -41,8 +41,8 @@ class Command(BaseCommand):
     def _would(self, due: list[Due], json: str) -> None:
         for each in due if json != output.STDOUT else ():
             self.stdout.write(
-                f"{each.label}, {each.days:g} days after the end: {each.runs} runs,"
-                f" {each.rows} rows, {each.bytes} bytes"
+                f"{each.label}, {each.days:g} day{'s' * (each.days != 1)} after the end:"
+                f" {each.runs} runs, {each.rows} rows, {each.bytes} bytes"
             )
             if each.oldest and each.newest:
                 self.stdout.write(
