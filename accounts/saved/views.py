@@ -20,6 +20,8 @@ LISTS = ("audit:list", "ledger:list")
 MOST = 50
 """Views of one list that one person sees."""
 LONGEST = 4000
+NAME = "Give the view a name of up to 100 characters."
+TOO_LONG = "The filters are too long. Take some away and try again."
 
 
 class SaveForm(forms.Form):
@@ -42,7 +44,10 @@ class SaveForm(forms.Form):
 
     def clean_query(self) -> str:
         """Written anew, so that it is a query and nothing else."""
-        return QueryDict(self.cleaned_data["query"]).urlencode()
+        query = QueryDict(self.cleaned_data["query"]).urlencode()
+        if len(query) > LONGEST:
+            raise forms.ValidationError(TOO_LONG)
+        return query
 
 
 class NameForm(forms.Form):
@@ -63,7 +68,9 @@ def save(request: HttpRequest) -> HttpResponse:
     user = _person(request)
     form = SaveForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Nothing was saved. Give the view a name of up to 100 characters.")
+        messages.error(
+            request, f"Nothing was saved. {TOO_LONG if 'query' in form.errors else NAME}"
+        )
         return redirect("saved_views")
     sent = form.cleaned_data
     if sent["shared"]:

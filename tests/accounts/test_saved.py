@@ -72,6 +72,13 @@ def test_a_view_leads_to_a_list_of_this_site_and_nowhere_else(as_cy, path):
     assert not SavedView.objects.exists()
 
 
+@pytest.mark.parametrize("query", ["q=" + "\u20ac" * 1000, "q=" + "x" * 4000])
+def test_filters_that_make_no_address_are_not_saved(as_cy, query):
+    answer = as_cy.post("/me/views/save/", BIG | {"query": query}, follow=True)
+    assert "The filters are too long" in text_of(answer)
+    assert not SavedView.objects.exists()
+
+
 def test_looking_changes_nothing(as_cy):
     for address in ("/me/views/save/", "/me/views/1/rename/", "/me/views/1/delete/"):
         assert as_cy.get(address).status_code == 405

@@ -190,8 +190,8 @@ def places_of(secret: str) -> set[str]:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         for (table,) in cursor.fetchall():
             cursor.execute(
-                f'SELECT EXISTS (SELECT FROM "{table}" t WHERE t::text LIKE %s OR t::text LIKE %s)',  # noqa: S608
-                [f"%{secret}%", f"%{secret.encode().hex()}%"],
+                f'SELECT EXISTS (SELECT FROM "{table}" t WHERE t::text ILIKE ANY (%s))',  # noqa: S608
+                [[f"%{secret}%", f"%{secret.encode().hex()}%"]],
             )
             if cursor.fetchone()[0]:
                 found.add(table)
