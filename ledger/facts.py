@@ -35,12 +35,14 @@ from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Found, Kind, Outcome
 from ledger.rows import clock
 from ledger.seen import OPEN_ENDED
+from runs.models import Erasure
 
 __all__ = ["clock", "record"]
 
 logger = logging.getLogger(__name__)
 
 NOT_STORED = "The provider's answer could not be stored."
+TOLD_TOO_LATE = "Its result is not kept: what its run did was erased before."
 FOR_NOW = (status.Outcome.RETRYABLE, status.Outcome.ABSENT)
 """Attempts that did not happen, though a further one may."""
 
@@ -263,6 +265,8 @@ def found(effect: Effect, look: Found, *, actor: Actor | None = None) -> None:
         return
     was = effect.status
     result, cut = rows.storable(look.result, effect.redact)
+    if Erasure.objects.filter(run=effect.run_id, kind="effects").exists():
+        result, cut = None, TOLD_TOO_LATE  # what was taken away does not come back
     rows.change(
         effect,
         status=status.Status.CONFIRMED,

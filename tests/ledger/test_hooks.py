@@ -13,10 +13,12 @@ from django.db import connections
 from django.test import Client
 
 from audit.models import Entry
-from ledger import facts, refusals
+from ledger import facts, refusals, retention
 from ledger.confirmation import inbox, signature
+from ledger.errors import EffectFailed
 from ledger.models import Effect, HookEvent, HookRefusals, Incident
 from ledger.outcomes import Outcome
+from runs.models import Erasure
 from signalbox.env import Env
 from tests.ledger.conftest import (
     dying_at,
@@ -27,7 +29,7 @@ from tests.ledger.conftest import (
     take_over,
     wakes_of,
 )
-from tests.ledger.provider import returns, unheard
+from tests.ledger.provider import http, returns, unheard
 
 SECRET = "whsec_the_new_secret"
 OLD = "whsec_the_old_secret"
@@ -333,6 +335,18 @@ def test_a_success_of_what_had_failed_is_recorded_and_an_incident(client, t, wor
         driver(lambda: t.provider(order="7"))
     assert heard(send(client, event(world.calls[0]))) == "incident"
     assert (effect_of(run).status, incidents(run)) == ("confirmed", ["contradiction"])
+
+
+def test_what_was_erased_is_not_brought_back_by_what_is_told_later(client, t, world, driver, run):
+    world.says = [http(400, {"no": 1})]
+    with pytest.raises(EffectFailed):
+        driver(lambda: t.provider(order="7"))
+    Erasure.objects.create(run=run, kind=retention.Payloads.kind, rows=1, bytes=1)
+    told = event(effect_of(run).provider_key, thing={"customer": "Zoe"})
+    assert heard(send(client, told)) == "incident"
+    effect = effect_of(run)
+    assert (effect.status, effect.provider_ref) == ("confirmed", "re_0")
+    assert (effect.result, effect.result_cut) == (None, True)
 
 
 @pytest.mark.parametrize("status", ["failed", "canceled"])
