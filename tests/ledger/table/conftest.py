@@ -16,14 +16,14 @@ def database(no_flush: None, transactional_db: None, emptied: None) -> None:
     """Real transactions; each cell has a run of its own, so nothing is taken away between."""
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def emptied(django_db_setup: None, django_db_blocker) -> Iterator[None]:
     yield
     with django_db_blocker.unblock():
         empty()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def banks(tmp_path_factory) -> Iterator[dict[bool, Fakepay]]:
     """One that deduplicates by key, and one that performs whatever arrives."""
     place = tmp_path_factory.mktemp("fakepay")
