@@ -24,16 +24,16 @@ def person(*arguments: str, typed: str = "", monkeypatch=None) -> str:
 
 def test_the_first_person_is_made_with_a_name_groups_and_a_password(monkeypatch):
     said = person(
-        "Ada@Example.com", "--name=Ada Lovelace", "--groups=operator,finance", "--make-groups",
+        "Ada@Example.com", "--name=Ada Lovelace", "--groups=operator,treasury", "--make-groups",
         "--password-stdin", typed="correct horse battery\n", monkeypatch=monkeypatch,
     )  # fmt: skip
 
     ada = User.objects.get(email="ada@example.com")
-    assert said == "ada@example.com (Ada Lovelace) is made; groups: finance, operator."
+    assert said == "ada@example.com (Ada Lovelace) is made; groups: operator, treasury."
     assert (ada.first_name, ada.last_name) == ("Ada", "Lovelace")
     assert ada.check_password("correct horse battery")
     assert ada.has_perm("runs.start_run")
-    assert not Group.objects.get(name="finance").permissions.exists()
+    assert not Group.objects.get(name="treasury").permissions.exists()
 
 
 def test_what_is_not_named_stays(monkeypatch):
@@ -84,7 +84,7 @@ def test_every_change_is_in_the_audit_log_and_no_password_is(monkeypatch):
     [
         (("ada", "--groups=operator"), "'ada' is not an e-mail address"),
         (("a@b.example", "--groups=operater"), "no group 'operater'. Did you mean 'operator'?"),
-        (("a@b.example", "--groups=finance"), "To make it, add --make-groups."),
+        (("a@b.example", "--groups=treasury"), "To make it, add --make-groups."),
         (("a@b.example", "--groups=" + "x" * 151, "--make-groups"), "the name of a group"),
         (("a@b.example", "--name= "), "A name has 1 to 150"),
         (("a@b.example", "--password-stdin"), "The password is refused: This password is too"),
@@ -98,7 +98,7 @@ def test_what_cannot_be_is_refused_in_one_line_and_changes_nothing(monkeypatch, 
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not User.objects.exists()
-    assert not Group.objects.filter(name="finance").exists()
+    assert not Group.objects.filter(name="treasury").exists()
     assert not Entry.objects.exists()
 
 
