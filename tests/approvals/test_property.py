@@ -313,10 +313,8 @@ def decide(world: World, step: Decide) -> None:
     event(f"verdict {wanted}")
     survived = world.process(send, step.dies)
     assert got == [wanted] or not survived
-    # A refusal is written down after the transaction. If the process dies in between, which it can
-    # only where a late verdict made the request expire, nobody has heard of it.
-    lost = wanted == "refused" and not survived
-    new = [] if wanted == "repeated" or lost else [(VERBS[wanted], wanted != "refused")]
+    # A late verdict makes the request expire, and is written down with that, whoever dies then.
+    new = [] if wanted == "repeated" else [(VERBS[wanted], wanted != "refused")]
     assert _told(world, step.who, request) == told + new
 
 
