@@ -306,8 +306,10 @@ class _Page:
 
     @property
     def _purpose(self) -> str:
-        """Why the browser asks; a page fetched ahead may never be shown."""
-        return self.request.headers.get("Sec-Purpose", "")
+        """Why the browser asks; older ones say it without a prefix. A page fetched ahead may never
+        be shown."""
+        headers = self.request.headers
+        return headers.get("Sec-Purpose", "") + headers.get("Purpose", "")
 
     def must_read(self, detail: queries.Detail) -> bool:
         return bool(self._review(detail).exact.too_long)

@@ -496,14 +496,19 @@ class _Tags(HTMLParser):
 
 
 def everything() -> dict[str, list[tuple[Any, ...]]]:
-    """All rows but those of sessions, and of who has looked, which is a log like the audit log."""
+    """All rows but those of sessions."""
     rows = {}
     with connection.cursor() as cursor:
         for table in connection.introspection.django_table_names(only_existing=True):
-            if table not in ("django_session", "approvals_opening"):
+            if table != "django_session":
                 cursor.execute(f'SELECT * FROM "{table}" t ORDER BY t::text')  # noqa: S608 (ours)
                 rows[table] = cursor.fetchall()
     return rows
+
+
+PREFETCHING = ({"Sec-Purpose": "prefetch"}, {"Purpose": "prefetch"})
+OPENED = "approvals_opening"
+"""Who was shown a question: a log, like the audit log."""
 
 
 @pytest.mark.parametrize("signed_in", [True, False])
@@ -517,10 +522,15 @@ def test_following_prefetching_or_scanning_a_link_changes_nothing(client, ben, a
     before = everything()
     for path in followed:
         for method in ("get", "head", "options"):
-            for headers in ({}, {"Sec-Purpose": "prefetch"}, {"Purpose": "prefetch"}):
+            for headers in PREFETCHING if method == "get" else ({}, *PREFETCHING):
                 answer = getattr(client, method)(path, headers=headers)
                 assert answer.status_code in (200, 302, 403, 405)
     assert everything() == before
+    for path in [*followed, *followed]:
+        assert client.get(path).status_code in (200, 302, 403, 405)
+    after = everything()
+    assert len(after.pop(OPENED)) == (1 if signed_in else 0)  # that Ben was shown it, once
+    assert after == {name: rows for name, rows in before.items() if name != OPENED}
     assert now(request).status == Status.PENDING
 
 
