@@ -1,17 +1,13 @@
-"""Taking effects back: for exactly what a person was shown, at most once, the last first."""
+"""Taking effects back: what was ordered, at most once, the last first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
-from django.test.utils import CaptureQueriesContext
+from django.db import transaction
 
-from accounts import errors as people
 from accounts.actors import Actor
 from audit.models import Entry
 from ledger import errors, facts, rows, stops, sweep
@@ -21,112 +17,18 @@ from ledger.outcomes import Outcome
 from ledger.registry import Done
 from ledger.settle import settle
 from ledger.tools import effect
-from ledger.undo import compensating, ordering, plan, work
+from ledger.undo import plan, work
 from runs import afterwards, leases
 from runs.errors import LeaseLost
 from runs.models import Attempt, Lease, Run
 from tests.ledger.conftest import (
     dying_at,
-    effect_of,
     fresh_actor,
-    make_run,
     pass_time,
     take_over,
 )
-from tests.ledger.provider import Provider, returns, unheard
-
-WINDOW = timedelta(hours=24)
-TIMEOUT = timedelta(seconds=5)
-MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def heart_stops(django_db_setup: None, django_db_blocker) -> Iterator[None]:
-    """The heartbeat that renews leases keeps a connection of its own."""
-    yield
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-
-
-@pytest.fixture
-def bank() -> Provider:
-    """Where undos go to."""
-    return Provider()
-
-
-@pytest.fixture
-def pay(world: Provider, bank: Provider, request) -> Any:
-    """A tool that pays, whose undo is guarded as the test says, or else by the provider."""
-    guard = getattr(request, "param", "provider")
-    guards: dict[str, dict[str, Any]] = {
-        "provider": {"window": WINDOW},
-        "lookup": {"lookup": bank.find},
-        "ledger": {},
-    }
-    more = guards[guard]
-
-    @effect("u.cancel", idempotency=Idempotency(guard), timeout=TIMEOUT, **more)
-    def cancel(payment: str, *, idempotency_key: str) -> object:
-        return bank.call(idempotency_key, payment)
-
-    @effect(
-        "u.pay",
-        idempotency=Idempotency.PROVIDER,
-        window=WINDOW,
-        undo=cancel,
-        undo_args=lambda done: {"payment": done.reference},
-        permit=False,
-    )
-    def pay(order: str, *, idempotency_key: str) -> object:
-        return world.call(idempotency_key, order)
-
-    return pay
-
-
-def do(run: Run, *calls: Any) -> None:
-    """Perform these in the run, and let it end as cancelled."""
-    Run.objects.filter(pk=run.pk).update(status="running", ended_at=None, cancel_asked_at=None)
-    driver = take_over(run)
-    for number, call in enumerate(calls):
-        driver(call, step=f"node@{number}")
-    end(run)
-
-
-def end(run: Run, status: str = "cancelled") -> None:
-    asked = facts.clock() if status == "cancelled" else None
-    Run.objects.filter(pk=run.pk).update(
-        status=status, ended_at=facts.clock(), cancel_asked_at=asked
-    )
-    Lease.objects.filter(pk=run.pk).update(expires_at=None, holder="")
-
-
-def order(run: Run, actor: Actor | None = None, reason: str = "Not wanted.") -> UndoPlan:
-    seen = plan.seen(plan.willing(plan.steps(run.pk)))
-    return ordering.order(run.pk, seen, actor=actor or Actor.command("test"), reason=reason)
-
-
-def again() -> None:
-    """Let the waits of plans be over."""
-    UndoPlan.objects.update(due_at=facts.clock())
-
-
-def lose(run: Run) -> None:
-    """Let the lease of a killed worker run out, and so much time pass."""
-    Lease.objects.filter(pk=run.pk).update(expires_at=facts.clock() - MINUTE)
-    pass_time(run, MINUTE)
-
-
-def stands(made: UndoPlan) -> tuple[str, str]:
-    made.refresh_from_db()
-    return made.status, made.error
-
-
-def undo_of(run: Run) -> Effect:
-    return Effect.objects.get(run=run, undoes__isnull=False)
-
+from tests.ledger.provider import returns, unheard
+from tests.ledger.undo.conftest import MINUTE, TIMEOUT, again, do, end, lose, order, stands, undo_of
 
 # --- carrying it out ------------------------------------------------------------------------------
 
@@ -416,108 +318,7 @@ def test_a_busy_provider_is_left_alone_for_as_long_as_it_asks(pay, bank, run):
     assert stands(made)[0] == "done"
 
 
-# --- ordering it ----------------------------------------------------------------------------------
-
-
-def test_an_order_names_who_why_and_what_and_is_recorded(pay, run):
-    do(run, lambda: pay(order="7"))
-    made = order(run, fresh_actor("Ada"), " The wrong customer. ")
-    assert (made.asked_by, made.reason) == ("Ada", "The wrong customer.")
-    entry = Entry.objects.get(verb="undo.ordered")
-    assert (entry.actor_label, entry.reason) == ("Ada", "The wrong customer.")
-    assert entry.data["effects"] == [str(effect_of(run).uid)]
-    assert work.sweep() == 1
-
-
-def refusal(run: Run, error: type[Exception], **given: Any) -> None:
-    with pytest.raises(error):
-        order(run, **given)
-    assert Entry.objects.get(verb="undo.refused").allowed is False
-
-
-@pytest.mark.parametrize("who", ["Ben", "Cy", "Dee"])
-def test_who_may_not_is_refused(pay, run, who):
-    do(run, lambda: pay(order="7"))
-    refusal(run, people.NotPermitted, actor=fresh_actor(who))
-
-
-def test_who_has_not_signed_in_lately_is_asked_to(pay, run):
-    do(run, lambda: pay(order="7"))
-    stale = replace(fresh_actor("Ada"), authenticated_at=facts.clock() - timedelta(minutes=6))
-    refusal(run, people.ReauthenticationNeeded, actor=stale)
-
-
-def test_a_reason_is_required(pay, run):
-    do(run, lambda: pay(order="7"))
-    refusal(run, errors.ReasonMissing, reason="  ")
-
-
-def test_a_run_that_goes_on_is_not_undone(pay, run):
-    take_over(run)(lambda: pay(order="7"))
-    refusal(run, errors.RunGoesOn)
-
-
-def test_a_doubt_is_settled_first(pay, t, world, run):
-    take_over(run)(lambda: pay(order="7"))
-    world.says = [unheard()]
-    with pytest.raises(Exception, match="nobody heard"):
-        take_over(run)(lambda: t.ledger(order="8"))
-    end(run)
-    refusal(run, errors.SettleFirst)
-
-
-def test_a_call_that_nobody_has_put_in_doubt_yet_counts_as_one(pay, run):
-    with dying_at("effect.called"):
-        take_over(run)(lambda: pay(order="7"))
-    end(run)
-    refusal(run, errors.SettleFirst)
-
-
-def test_what_was_shown_is_what_is_undone(pay, run):
-    do(run, lambda: pay(order="7"))
-    seen = plan.seen(plan.willing(plan.steps(run.pk)))
-    do(run, lambda: pay(order="8"))
-    with pytest.raises(errors.PlanChanged):
-        ordering.order(run.pk, seen, actor=Actor.command("test"), reason="x")
-
-
-def test_one_order_at_a_time_and_nothing_twice(pay, bank, run):
-    do(run, lambda: pay(order="7"))
-    order(run)
-    with pytest.raises(errors.UndoUnderWay):
-        order(run)
-    work.work()
-    with pytest.raises(errors.NothingToUndo):
-        order(run)
-    assert len(bank.happened) == 1
-
-
-def test_an_undo_is_not_undone_itself(pay, run):
-    do(run, lambda: pay(order="7"))
-    order(run)
-    work.work()
-    assert [step.effect.tool for step in plan.steps(run.pk)] == ["u.pay"]
-
-
-def test_plans_of_other_runs_do_not_wait_for_one_that_cannot_go_on(pay, bank, run):
-    do(run, lambda: pay(order="7"))
-    bank.says = [returns(Outcome.refused("too late"))]
-    order(run)
-    other = make_run()
-    do(other, lambda: pay(order="8"))
-    order(other)
-    assert work.work() == 2
-    assert [made.status for made in UndoPlan.objects.order_by("pk")] == ["stopped", "done"]
-
-
-def test_reading_a_plan_asks_as_much_for_many_effects_as_for_one(pay, run):
-    do(run, lambda: pay(order="7"))
-    with CaptureQueriesContext(connection) as one:
-        plan.steps(run.pk)
-    do(run, lambda: pay(order="8"), lambda: pay(order="9"))
-    with CaptureQueriesContext(connection) as many:
-        assert len(plan.steps(run.pk)) == 3
-    assert len(one) == len(many)
+# --- what the provider took back by itself -------------------------------------------------------
 
 
 def tell_of_reversal(run: Run) -> None:
@@ -569,79 +370,3 @@ def test_a_provider_that_tells_of_what_we_took_back_is_no_incident(pay, run):
         told = recording.reversed_(rows.lock_effect(original.pk), why="", actor=Actor.command("t"))
     assert told == "expected"
     assert not Incident.objects.exists()
-
-
-# --- settling as done and not wanted --------------------------------------------------------------
-
-
-def doubt_of(run: Run, pay: Any, world: Provider) -> Effect:
-    """The effect of a payment that happened and that nobody heard of; the run waits."""
-    with dying_at("effect.called"):
-        take_over(run)(lambda: pay(order="7"))
-    with transaction.atomic():
-        rows.lock_run(run.pk)
-        facts.doubt(rows.lock_effect(effect_of(run).pk), "Nobody heard.")
-    return effect_of(run)
-
-
-def compensate(one: Effect, actor: Actor, **more: str) -> UndoPlan:
-    said = {"reason": "Not wanted.", "reference": "re_0", "evidence": "case 7"} | more
-    return compensating.compensate(one.uid, actor=actor, **said)
-
-
-def test_what_happened_and_is_not_wanted_ends_the_run_and_is_taken_back(pay, world, bank, run):
-    one = doubt_of(run, pay, world)
-    made = compensate(one, fresh_actor("Ada"))
-    one.refresh_from_db()
-    assert (one.status, one.settle_evidence) == ("confirmed", "case 7")
-    run.refresh_from_db()
-    assert run.cancel_reason == "Not wanted."
-    assert work.work() == 0  # the run has not ended yet
-    end(run)
-    assert work.work() == 1
-    assert stands(made) == ("done", "")
-    assert [payment for _, payment in bank.happened] == ["re_0"]
-
-
-def test_a_doubt_of_an_ended_run_is_compensated_at_once(pay, world, bank, run):
-    one = doubt_of(run, pay, world)
-    end(run, "failed")
-    compensate(one, fresh_actor("Ada"))
-    work.work()
-    assert len(bank.happened) == 1
-
-
-def test_only_what_was_in_doubt_is_taken_back_by_that(pay, world, bank, run):
-    do(run, lambda: pay(order="6"))
-    Run.objects.filter(pk=run.pk).update(status="running", ended_at=None, cancel_asked_at=None)
-    with dying_at("effect.called"):
-        take_over(run)(lambda: pay(order="7"))
-    one = Effect.objects.get(provider_ref="")
-    with transaction.atomic():
-        rows.lock_run(run.pk)
-        facts.doubt(rows.lock_effect(one.pk), "Nobody heard.")
-    compensate(one, fresh_actor("Ada"), reference="re_1")
-    end(run)
-    work.work()
-    assert [payment for _, payment in bank.happened] == ["re_1"]
-
-
-@pytest.mark.parametrize(
-    ("who", "error"), [("Cy", people.NotPermitted), ("Dee", people.NotPermitted)]
-)
-def test_who_may_not_compensate_changes_nothing(pay, world, run, who, error):
-    one = doubt_of(run, pay, world)
-    with pytest.raises(error):
-        compensate(one, fresh_actor(who))
-    run.refresh_from_db()
-    assert (run.cancel_asked_at, effect_of(run).status) == (None, "in_doubt")
-    assert Entry.objects.get(verb="effect.settle_refused").allowed is False
-
-
-def test_what_has_no_undo_cannot_be_compensated(t, world, run):
-    world.says = [unheard()]
-    with pytest.raises(Exception, match="nobody heard"):
-        take_over(run)(lambda: t.ledger(order="8"))
-    with pytest.raises(errors.NoUndo):
-        compensate(effect_of(run), fresh_actor("Ada"))
-    assert effect_of(run).status == "in_doubt"
