@@ -560,10 +560,11 @@ def test_who_decides_and_where_the_run_goes_is_not_for_the_client_to_say(scene, 
     assert told.actor_id == str(scene.ben.pk)
 
 
-@pytest.mark.parametrize("name", sorted(views.COMMANDS & IGNORED.keys()))
+@pytest.mark.parametrize("name", ["command", "goto", "graph", "resume", "update"])
 def test_what_would_be_a_command_is_refused_with_the_whole_form(scene, name):
     before = stored(scene.request)
-    assert ENTRIES["page"](replace(scene.form, more={name: IGNORED[name]})) is False
+    sent = {name: IGNORED.get(name, "x")}
+    assert ENTRIES["page"](replace(scene.form, more=sent)) is False
     assert stored(scene.request) == before
     told = Entry.objects.get(verb="decision.refused", target_id=str(scene.request.pk))
     assert told.data["wrong"] == [name]

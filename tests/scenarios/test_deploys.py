@@ -10,6 +10,7 @@ from operator import add
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from django.conf import settings
 from langgraph._internal import _serde
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde import _msgpack
@@ -68,20 +69,29 @@ def test_an_object_of_the_state_comes_back_as_itself_where_checkpoints_are_read_
     assert (now(run).output or {})["log"] == [[7, True]]
 
 
-def test_every_process_of_the_demo_reads_checkpoints_strictly(tmp_path):
-    """LangGraph looks at the variable when it is imported."""
-    given = session._environment(tmp_path, web=8000, provider=8940)
+@pytest.mark.parametrize("start", ["import django; django.setup()", "import signalbox.celery"])
+@pytest.mark.parametrize("said", [None, "false"])
+def test_every_process_reads_checkpoints_strictly_unless_it_is_told_otherwise(start, said):
+    """LangGraph looks at the variable when it is imported; settings must come before that."""
+    env = os.environ | {"DJANGO_SETTINGS_MODULE": "signalbox.settings"}
+    env.pop("LANGGRAPH_STRICT_MSGPACK", None)
     asked = (
         "from langgraph.checkpoint.serde import _msgpack; print(_msgpack.STRICT_MSGPACK_ENABLED)"
     )
-    said = subprocess.run(  # noqa: S603 (our own code)
-        [sys.executable, "-c", asked],
-        env={**os.environ, "LANGGRAPH_STRICT_MSGPACK": given["LANGGRAPH_STRICT_MSGPACK"]},
+    done = subprocess.run(  # noqa: S603 (our own code)
+        [sys.executable, "-c", f"{start}; {asked}"],
+        env=env if said is None else env | {"LANGGRAPH_STRICT_MSGPACK": said},
+        cwd=settings.BASE_DIR,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert said.stdout.strip() == "True"
+    assert done.stdout.strip() == str(said is None)
+
+
+def test_the_demo_leaves_that_to_nobody_else(tmp_path):
+    given = session._environment(tmp_path, web=8000, provider=8940)
+    assert given["LANGGRAPH_STRICT_MSGPACK"] == "true"
 
 
 # --- new code while a question waits --------------------------------------------------------------
