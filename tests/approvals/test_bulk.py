@@ -192,6 +192,16 @@ OPENED_FIRST = {
 }
 
 
+@pytest.mark.parametrize("first", [[], ["args.recipient"]])
+def test_a_row_does_not_show_what_the_policy_hides_from_its_reader(as_ben, asked, rule, first):
+    rule(risk="low", bulk=True, masked=["args.recipient: legal"], key_facts=first)
+    request = asked(refund(args={"order_id": "7", "recipient": "Marta Kowalczyk"}))
+    for page in (as_ben.get("/approvals/bulk/"), chosen(as_ben, REJECT, request)):
+        assert page.status_code == 200
+        assert "Kowalczyk" not in html_of(page)
+    assert "order id" in text_of(page)
+
+
 @pytest.mark.parametrize(("payload", "policy"), OPENED_FIRST.values(), ids=OPENED_FIRST)
 def test_what_must_be_opened_first_is_neither_offered_nor_taken(
     as_ben, asked, rule, payload, policy
