@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection, connections, transaction
+from django.test import Client
 
 from accounts.actors import Actor
 from accounts.models import User
@@ -82,6 +83,13 @@ def ada(db: None) -> User:
 @pytest.fixture
 def ben(db: None) -> User:
     return person("Ben", "finance")
+
+
+@pytest.fixture
+def as_ben(client: Client, ben: User) -> Client:
+    """A browser in which Ben is signed in."""
+    client.force_login(ben)
+    return client
 
 
 @pytest.fixture

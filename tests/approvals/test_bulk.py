@@ -37,12 +37,6 @@ def harmless(rule) -> None:
     rule(risk="low", bulk=True)
 
 
-@pytest.fixture
-def as_ben(client, ben):
-    client.force_login(ben)
-    return client
-
-
 def chosen(client, address: str, *requests: Request):
     """The page on which exactly these would be decided."""
     return client.post(address, {"pick": [str(each.pk) for each in requests]})

@@ -25,12 +25,6 @@ def send(**changes: Any) -> dict[str, Any]:
     return given
 
 
-@pytest.fixture
-def as_ben(client, ben):
-    client.force_login(ben)
-    return client
-
-
 def test_who_has_chosen_nothing_is_told_everything(as_ben, ben):
     page = html_of(as_ben.get(PAGE))
     assert page.count(" checked") == len(ALL) + 1

@@ -1,0 +1,121 @@
+"""The inbox, as a browser without scripts sends and gets it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from approvals import clock
+from approvals.models import Request
+from tests.approvals.at_the_page import page_of, refund
+from tests.approvals.conftest import (
+    due_in,
+    reject,
+)
+from tests.support.people import person
+from tests.support.web import html_of, link, text_of
+
+
+def test_the_inbox_shows_what_needs_me_the_nearest_deadline_first(as_ben, asked):
+    later, sooner = asked(refund("Later")), asked(refund("Sooner"))
+    due_in(sooner, timedelta(minutes=3))
+    text = text_of(as_ben.get("/approvals/"))
+    assert text.index("Sooner") < text.index("Later")
+    assert "Waiting for Finance" in text
+    assert later.status == "pending"
+
+
+def test_a_near_deadline_is_marked_and_a_far_one_is_not(as_ben, asked):
+    due_in(asked(refund("Near")), timedelta(minutes=3))
+    Request.objects.update(created_at=clock.now() - timedelta(hours=1))
+    asked(refund("Far"))
+    html = html_of(as_ben.get("/approvals/"))
+    rows = dict(zip(("near", "far"), html.split("<tr id=")[1:], strict=True))
+    assert "tone-warn" in rows["near"]
+    assert "tone-warn" not in rows["far"]
+
+
+def test_what_somebody_else_must_decide_is_good_news(client, ada, asked):
+    client.force_login(ada)  # who started the run
+    asked(refund())
+    text = text_of(client.get("/approvals/"))
+    assert "Nothing needs you" in text
+    assert "1 request waits for somebody else" in text
+    assert "Refund EUR 600.00" in text_of(client.get("/approvals/?view=pending"))
+
+
+def test_a_request_that_nobody_could_approve_is_shown_as_such(client, ada, asked):
+    client.force_login(ada)
+    request = asked(refund())  # of finance there is only Ada, who started the run
+    assert "Nobody can approve" in text_of(client.get("/approvals/?view=pending"))
+    assert "Nobody can approve this." in text_of(client.get(page_of(request)))
+    person("Ben", "finance")
+    assert "Nobody can approve" not in text_of(client.get("/approvals/?view=pending"))
+
+
+def test_a_quorum_larger_than_the_group_is_shown_as_such(as_ben, asked, rule):
+    rule(quorum=2)
+    asked(refund())
+    assert "Nobody can approve" in text_of(as_ben.get("/approvals/"))
+
+
+def test_rows_stay_while_the_list_refreshes_and_newer_ones_are_counted(as_ben, asked, eve):
+    first = asked(refund("First"))
+    live = link(as_ben.get("/approvals/"), r'hx-get="([^"]+as_of[^"]+)"')
+    reject(first, eve)
+    asked(refund("Second"))
+    fragment = as_ben.get(live, headers={"HX-Request": "true"})
+    html = html_of(fragment)
+    assert "<html" not in html
+    assert "First" in html
+    assert "Rejected" in html
+    assert "Second" not in html
+    assert "1 new: show" in html
+    assert "HX-Request" in fragment["Vary"]
+
+
+def test_decided_requests_tell_who_when_why_and_whether_it_arrived(as_ben, asked, eve):
+    reject(asked(refund()), eve, comment="Out of the window.")
+    text = text_of(as_ben.get("/approvals/?view=decided"))
+    assert "Rejected by Eve Out of the window. Recorded" in text
+
+
+def test_decided_requests_come_in_pages_by_key(as_ben, asked, eve, monkeypatch):
+    monkeypatch.setattr("approvals.queries.PAGE", 2)
+    for name in ("One", "Two", "Three"):
+        reject(asked(refund(name)), eve)
+    first = as_ben.get("/approvals/?view=decided")
+    assert "Three" in text_of(first)
+    assert "One" not in text_of(first)
+    older = link(first, r'href="([^"]+)" rel="next"')
+    second = text_of(as_ben.get("/approvals/" + older))
+    assert "One" in second
+    assert "Two" not in second
+
+
+def test_the_inbox_asks_the_database_as_often_for_many_as_for_one(
+    as_ben, asked, eve, django_assert_max_num_queries
+):
+    asked(refund())
+    with django_assert_max_num_queries(60) as one:
+        as_ben.get("/approvals/?view=pending")
+    for _ in range(8):
+        asked(refund())
+    with django_assert_max_num_queries(len(one)):
+        as_ben.get("/approvals/?view=pending")
+
+
+@pytest.mark.parametrize("address", ["/approvals/", "/approvals/policies/"])
+def test_who_may_see_nothing_is_told_which_permission_is_missing(client, db, address):
+    client.force_login(person("Dee"))
+    response = client.get(address)
+    assert response.status_code == 403
+    assert "approvals.view_request" in text_of(response)
+
+
+def test_requests_of_other_groups_do_not_exist_for_an_approver(client, asked):
+    request = asked(refund())
+    client.force_login(person("Ben"))  # an approver who is not of finance
+    assert client.get(page_of(request)).status_code == 404
+    assert "Refund" not in text_of(client.get("/approvals/?view=pending"))
