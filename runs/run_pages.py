@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,194 +16,15 @@ from accounts.models import User
 from audit import queries as log
 from audit.models import Entry
 from audit.verbs import VERBS, Verb
-from runs import (
-    chain,
-    errors,
-    fleet,
-    journal,
-    masking,
-    offers,
-    ports,
-    queries,
-    registry,
-    standing,
-    web,
-)
+from runs import chain, errors, masking, ports, queries, web
+from runs.heading.page import header
+from runs.heading.page import page as _page
 from runs.masking import Cloak
-from runs.models import Run
 from runs.queries import Row
-from runs.status import PARKS, Park, Status
-from runs.story import Notice, phrase
+from runs.status import Status
 
-EVERY = 5
-"""Seconds between two looks at a run under way."""
 MOST_ENTRIES = 200
 SEE_ALL_ENTRIES = "audit.view_entry"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TabLink:
-    """A tab as a link."""
-
-    label: str
-    url: str
-    count: int | None
-    on: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What every page of a run shows above its own content."""
-
-    row: Row
-    now: datetime
-    agent: str
-    offers: list[offers.Control]
-    notices: list[Notice]
-    tabs: list[TabLink]
-    total: timedelta | None
-    """From the first start to the end, or until now."""
-    live: bool
-    """Somebody holds the lease."""
-
-    @property
-    def run(self) -> Run:
-        return self.row.run
-
-
-def header(run_id: UUID, user: User, tab: str) -> Header:
-    """Raises NoSuchRun."""
-    row = queries.one(run_id, user)
-    run, now = row.run, queries.clock()
-    declared = registry.declarations().get(run.agent)
-    return Header(
-        row=row,
-        now=now,
-        agent=declared.shown if declared else run.agent,
-        offers=offers.to(user, row),
-        notices=_notices(row, user),
-        tabs=_tabs(run, user, tab),
-        total=(run.ended_at or now) - run.first_started_at if run.first_started_at else None,
-        live=standing.is_live(run.lease, now),
-    )
-
-
-def _tabs(run: Run, user: User, current: str) -> list[TabLink]:
-    def link(slug: str, label: str, url: str, count: int | None = None) -> TabLink:
-        return TabLink(label=label, url=url, count=count, on=slug == current)
-
-    told = [story for story in ports.stories() if user.has_perm(story.tab.permission)]
-    return [
-        link("timeline", "Timeline", reverse("runs:run", args=[run.pk])),
-        *(
-            link(
-                story.tab.slug,
-                story.tab.label,
-                reverse("runs:tab", args=[run.pk, story.tab.slug]),
-                story.count(run.pk, user),
-            )
-            for story in told
-        ),
-        link("state", "Input and state", reverse("runs:state", args=[run.pk])),
-        link("audit", "Audit", reverse("runs:audit", args=[run.pk])),
-    ]
-
-
-def _notices(row: Row, user: User) -> list[Notice]:
-    run = row.run
-    told = [notice for story in ports.stories() if (notice := story.notice(run, user))]
-    if run.cancel_asked_at and not run.ended:
-        text = phrase(f"{run.cancelled_by} asked to cancel ", run.cancel_asked_at)
-        why = phrase(f": {run.cancel_reason.rstrip('.')}. It ends at its next step.")
-        told.append(Notice(tone="neutral", text=text + why))
-    if run.status == Status.PARKED and run.park_reason not in _TOLD_ABOVE:
-        told.append(_parked(run, user))
-    if row.standing.stuck or row.standing.stalled:
-        told.append(_still(row, user))
-    if run.status == Status.FAILED:
-        told.append(Notice(tone="bad", text=phrase(f"{run.error_class}: {run.error}")))
-    if run.ended:
-        told += _erased(run)
-    return told
-
-
-def _erased(run: Run) -> list[Notice]:
-    """What retention has taken away of it."""
-    labels = {keeper.kind: keeper.label for keeper in ports.keepers()}
-    gone = list(run.erasures.order_by("at", "pk"))
-    if not gone:
-        return []
-    named = ", ".join(labels.get(each.kind, each.kind).lower() for each in gone)
-    text = phrase(f"Erased because the run ended long ago: {named}; last ", gone[-1].at, ".")
-    return [Notice(tone="neutral", text=text)]
-
-
-_TOLD_ABOVE = (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP, Park.DRIFT)
-"""Reasons for being parked that the ledger explains, with the way to what it waits for."""
-
-
-def _parked(run: Run, user: User) -> Notice:
-    park = PARKS[run.park_reason]
-    control = offers.answer_to_park(user, run)
-    return Notice(
-        tone=park.tone,
-        text=phrase(f"{park.label}. {park.sentence}", f" {run.park_detail}"),
-        url=reverse(control.route, args=[run.pk]) if control else "",
-        action=f"{control.label}…" if control else "",
-    )
-
-
-def _still(row: Row, user: User) -> Notice:
-    state = row.standing.main.state
-    if row.standing.stalled:
-        text = f"{state.sentence} If it hangs it is given up; stopping that worker is quicker."
-        return Notice(
-            tone=state.tone,
-            text=phrase(text),
-            url=reverse("runs:workers"),
-            action="See the workers",
-        )
-    may = user.has_perm("runs.force_resume_run")
-    return Notice(
-        tone=state.tone,
-        text=phrase(f"{state.sentence} {_who_takes_it(row.run)}"),
-        url=reverse("runs:resume", args=[row.run.pk]) if may else "",
-        action="Force resume…" if may else "",
-    )
-
-
-def _who_takes_it(run: Run) -> str:
-    """What happens to a run that nobody drives."""
-    if run.agent not in fleet.offered():
-        known = "that knows this agent " if fleet.alive() else ""
-        return f"No worker {known}is alive, so nothing happens until one is started."
-    if not fleet.sweeper_sign().well:
-        return "The sweeper, which would hand it to another worker, does not run."
-    return "The sweeper hands it to another worker."
-
-
-# --- tabs -----------------------------------------------------------------------------------------
-
-
-@conditional_page
-@require_safe
-def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """What happened to the run, as a chart and as a table."""
-    user = web.reader(request)
-    top = header(run_id, user, "timeline")
-    before = request.GET.get("before", "")
-    told = journal.read(top.run, user, now=top.now, before=before)
-    older = f"?before={told.older}" if told.older else ""
-    newer = "" if told.newest else request.path
-    return _page(
-        request,
-        top,
-        body="runs/_timeline.html",
-        live=not top.run.ended and told.newest,
-        journal=told,
-        older=older,
-        newer=newer,
-    )
 
 
 @conditional_page
@@ -284,19 +104,6 @@ class _Logged:
 def _verb(entry: Entry) -> Verb:
     unknown = Verb(label=entry.verb, sentence="", tone="neutral", icon="help")
     return VERBS.get(entry.verb, unknown)
-
-
-def _page(
-    request: HttpRequest, top: Header, *, body: str, live: bool = False, **context: object
-) -> HttpResponse:
-    context |= {
-        "top": top,
-        "run": top.run,
-        "body": body,
-        "live_url": request.get_full_path() if live else "",
-        "every": EVERY,
-    }
-    return web.answer(request, "runs/run.html", "region", context)
 
 
 def _shown(value: object, cloak: Cloak | None) -> masking.Masked:

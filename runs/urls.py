@@ -5,12 +5,13 @@ from __future__ import annotations
 from django.urls import path
 
 from runs import confirmations, run_pages, views
+from runs.timeline import pages as timeline
 
 app_name = "runs"
 urlpatterns = [
     path("runs/", views.index, name="list"),
     path("runs/new/", views.new, name="new"),
-    path("runs/<uuid:run_id>/", run_pages.run, name="run"),
+    path("runs/<uuid:run_id>/", timeline.run, name="run"),
     path("runs/<uuid:run_id>.json", run_pages.export, name="export"),
     path("runs/<uuid:run_id>/state/", run_pages.state, name="state"),
     path("runs/<uuid:run_id>/audit/", run_pages.audit, name="audit"),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs import timeline
-from runs.timeline import FOLD, LEFT, MOST_LANES, NARROWEST, RIGHT, Drive, Lane, Mark, draw
+from runs.timeline import drawing
+from runs.timeline.drawing import FOLD, LEFT, MOST_LANES, NARROWEST, RIGHT, Drive, Lane, Mark, draw
 
 START = datetime(2026, 11, 29, 15, 0, tzinfo=UTC)
 
@@ -160,7 +160,7 @@ def test_no_tick_hides_the_length_of_a_fold() -> None:
     ],
 )
 def test_a_tick_says_as_much_as_its_step_needs(after, step, label) -> None:
-    assert timeline._label(timedelta(seconds=after), step) == label
+    assert drawing._label(timedelta(seconds=after), step) == label
 
 
 @pytest.mark.parametrize("length", [0.4, 3, 14, 41, 134, 4000, 100_000])
@@ -178,7 +178,7 @@ moments = st.floats(min_value=0, max_value=1e6, allow_nan=False)
 @given(st.lists(st.tuples(moments, moments).map(sorted), max_size=8), moments, moments)
 def test_time_never_runs_backwards_and_stays_in_the_plot(spans, one, other) -> None:
     drives = [drive(*span, rest="human") for span in spans]
-    scale = timeline._scale(timeline._idle(drives, START, at(1e6)), START, at(1e6))
+    scale = drawing._scale(drawing._idle(drives, START, at(1e6)), START, at(1e6))
     early, late = sorted((one, other))
     assert LEFT - 0.01 <= scale.x(at(early)) <= scale.x(at(late)) + 0.01 <= RIGHT + 0.02
 

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from runs import chain, journal
+from runs import chain
 from runs.models import Intervention
 from runs.status import Outcome, Park, Status
+from runs.timeline import journal
 from tests.support import standing as make
 from tests.support.people import person
 

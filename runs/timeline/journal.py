@@ -14,13 +14,14 @@ from uuid import UUID
 from django.urls import reverse
 
 from accounts.models import User
-from runs import chain, ports, standing, timeline
+from runs import chain, ports, standing
 from runs.admission import OF_A_FORM
 from runs.chain import Checkpoint
 from runs.models import Attempt, Intervention, Run
 from runs.status import OUTCOMES, Outcome, State, Status
 from runs.story import Event, phrase
-from runs.timeline import Chart, Drive, Lane, Mark
+from runs.timeline import drawing
+from runs.timeline.drawing import Chart, Drive, Lane, Mark
 
 MOST_ATTEMPTS = 500
 FIRST_STEP = "first step"
@@ -184,7 +185,7 @@ def _chart(  # noqa: PLR0913 (the parts of one page)
     drives = list(_drives(run, attempts, page.rows, now))
     lanes = list(_lanes(run, page, drives, end))
     marks = [Mark(at=e.at, tone=e.state.tone, label=e.text) for e in told if e.mark]
-    return timeline.draw(lanes, drives, marks, start=since, end=end, zero=run.created_at)
+    return drawing.draw(lanes, drives, marks, start=since, end=end, zero=run.created_at)
 
 
 def _drives(

@@ -1,0 +1,102 @@
+"""A page of one run: the header, its tabs, and one of them open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from accounts.models import User
+from runs import offers, ports, queries, registry, standing, web
+from runs.heading import notices
+from runs.models import Run
+from runs.queries import Row
+from runs.story import Notice
+
+EVERY = 5
+"""Seconds between two looks at a run under way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabLink:
+    """A tab as a link."""
+
+    label: str
+    url: str
+    count: int | None
+    on: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What every page of a run shows above its own content."""
+
+    row: Row
+    now: datetime
+    agent: str
+    offers: list[offers.Control]
+    notices: list[Notice]
+    tabs: list[TabLink]
+    total: timedelta | None
+    """From the first start to the end, or until now."""
+    live: bool
+    """Somebody holds the lease."""
+
+    @property
+    def run(self) -> Run:
+        return self.row.run
+
+
+def header(run_id: UUID, user: User, tab: str) -> Header:
+    """Raises NoSuchRun."""
+    row = queries.one(run_id, user)
+    run, now = row.run, queries.clock()
+    declared = registry.declarations().get(run.agent)
+    return Header(
+        row=row,
+        now=now,
+        agent=declared.shown if declared else run.agent,
+        offers=offers.to(user, row),
+        notices=notices.of(row, user),
+        tabs=_tabs(run, user, tab),
+        total=(run.ended_at or now) - run.first_started_at if run.first_started_at else None,
+        live=standing.is_live(run.lease, now),
+    )
+
+
+def _tabs(run: Run, user: User, current: str) -> list[TabLink]:
+    def link(slug: str, label: str, url: str, count: int | None = None) -> TabLink:
+        return TabLink(label=label, url=url, count=count, on=slug == current)
+
+    told = [story for story in ports.stories() if user.has_perm(story.tab.permission)]
+    return [
+        link("timeline", "Timeline", reverse("runs:run", args=[run.pk])),
+        *(
+            link(
+                story.tab.slug,
+                story.tab.label,
+                reverse("runs:tab", args=[run.pk, story.tab.slug]),
+                story.count(run.pk, user),
+            )
+            for story in told
+        ),
+        link("state", "Input and state", reverse("runs:state", args=[run.pk])),
+        link("audit", "Audit", reverse("runs:audit", args=[run.pk])),
+    ]
+
+
+def page(
+    request: HttpRequest, top: Header, *, body: str, live: bool = False, **context: object
+) -> HttpResponse:
+    """The whole page, or its region for an update; `body` is the template of the open tab."""
+    context |= {
+        "top": top,
+        "run": top.run,
+        "body": body,
+        "live_url": request.get_full_path() if live else "",
+        "every": EVERY,
+    }
+    return web.answer(request, "runs/run.html", "region", context)
