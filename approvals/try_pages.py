@@ -15,9 +15,10 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from approvals import errors, picked, reply_forms, shapes
+from approvals import errors, reply_forms, shapes
 from approvals.jsonforms import fields, leaves, schemas
 from approvals.reply_forms import ReplyForm
+from approvals.review import picked
 from approvals.shapes import Asked, Question, Shape
 from approvals.status import Verdict
 from audit import canonical

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals import delegation_pages, notice_pages, policy_pages, try_pages, views
+from approvals import delegation_pages, notice_pages, policy_pages, try_pages
 from approvals.aftermath import pages as aftermath_pages
 from approvals.aftermath import statistics_pages
 from approvals.bulk import pages as bulk_pages
+from approvals.inbox import pages as inbox_pages
+from approvals.review import pages as review_pages
 
 app_name = "approvals"
 urlpatterns = [
-    path("approvals/", views.inbox, name="inbox"),
+    path("approvals/", inbox_pages.inbox, name="inbox"),
     path("approvals/bulk/", bulk_pages.kinds, name="bulk"),
     path("approvals/bulk/approve/", bulk_pages.approve, name="bulk_approve"),
     path("approvals/bulk/reject/", bulk_pages.reject, name="bulk_reject"),
@@ -36,9 +38,9 @@ urlpatterns = [
         aftermath_pages.withdraw,
         name="mishap_withdraw",
     ),
-    path("approvals/<uuid:request_id>/", views.review, name="review"),
+    path("approvals/<uuid:request_id>/", review_pages.review, name="review"),
     path("approvals/<uuid:request_id>/claim/", notice_pages.claim, name="claim"),
     path("me/notices/", notice_pages.notices, name="notices"),
-    path("approvals/decisions/<uuid:decision_id>/", views.decision, name="decision"),
-    path("approvals/<uuid:request_id>/payload.json", views.payload, name="payload"),
+    path("approvals/decisions/<uuid:decision_id>/", review_pages.decision, name="decision"),
+    path("approvals/<uuid:request_id>/payload.json", review_pages.payload, name="payload"),
 ]

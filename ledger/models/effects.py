@@ -94,6 +94,9 @@ class Effect(models.Model):
             models.Index(fields=("tool", "-created_at", "-uid"), name="effects_by_tool"),
             models.Index(fields=("agent", "-created_at", "-uid"), name="effects_by_agent"),
             models.Index(
+                fields=("args_hash", "tool", "-created_at", "-uid"), name="effects_by_arguments"
+            ),
+            models.Index(
                 fields=("settled_by", "-created_at", "-uid"),
                 name="effects_by_hand",
                 condition=~Q(settled_by=""),

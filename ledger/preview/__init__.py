@@ -2,6 +2,7 @@
 
     kinds     what may become of one effect, one table: state, words, whether something is sent
     found     the effects that the next step would meet again, and what the rules say of each
+    elsewhere the same call in other runs, which an approval would repeat
     holds     what forbids sending anything now
     ahead     all of it for one run: before it goes on, or ends, or a question is approved
 

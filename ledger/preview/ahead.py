@@ -11,7 +11,7 @@ from audit.models import ClockTimestamp
 from ledger.inventory import boxes
 from ledger.inventory.boxes import Offered
 from ledger.models import Effect
-from ledger.preview import found, holds, kinds
+from ledger.preview import elsewhere, found, holds, kinds
 from ledger.preview.found import Found
 from ledger.preview.holds import Holds
 from ledger.status import DONE
@@ -42,6 +42,7 @@ def of(run: Run, user: User, *, permit: Permit | None = None) -> Ahead:
         asked = _permitted(run, permit, rows, offered)
         rows = [row for row in rows if asked.effect is None or row.effect.pk != asked.effect.pk]
         touches.append(asked.touch(held, see=see))
+        touches += elsewhere.of(run, permit.tool, permit.args_hash, user)
     touches += [_touch(row, held, see=see) for row in rows]
     return Ahead(
         touches=tuple(touches),

@@ -42,6 +42,18 @@ REPEATED = State(
     sentence="This run has done exactly this in an earlier step. Approving allows it once more; the"
     " stored result is used only if the agent gives it the same key.",
 )
+ELSEWHERE = replace(
+    REPEATED,
+    value="elsewhere",
+    label="Done by another run",
+    sentence="Another run has done exactly this. Approving does it again.",
+)
+MAYBE_ELSEWHERE = replace(
+    ELSEWHERE,
+    value="maybe_elsewhere",
+    label="Begun by another run",
+    sentence="Another run has begun exactly this. Approving does it again.",
+)
 UNDER_WAY = State(
     value="under_way",
     label="Under way",
@@ -150,7 +162,8 @@ DOUBT_STAYS = replace(
 )
 
 ALL = (
-    *(REUSED, NOT_KEPT, WILL_RUN, PERMITTED, REPEATED, UNDER_WAY, AGAIN, ASKED, TRIED, ALLOWED),
+    *(REUSED, NOT_KEPT, WILL_RUN, PERMITTED, REPEATED, ELSEWHERE, MAYBE_ELSEWHERE, UNDER_WAY),
+    *(AGAIN, ASKED, TRIED, ALLOWED),
     *(WILL_DOUBT, SETTLE, REFUSED, HELD, UNKNOWN),
     *(STAYS, NEVER, NOTHING, MAYBE, DOUBT_STAYS),
 )

@@ -14,9 +14,10 @@ from django.urls import reverse
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, errors, inbox, queries, story
+from approvals import clock, errors, queries, story
 from approvals.aftermath import mishaps, statistics
 from approvals.aftermath.statistics import Filters
+from approvals.inbox import lines
 from approvals.models import Decision, Mishap, Opening, Request, Vote, Withdrawal
 from approvals.status import SEVERITIES, Severity
 from audit.models import Entry
@@ -82,7 +83,7 @@ def test_what_went_wrong_is_shown_wherever_the_decision_is(client, cy, ben, done
     text = text_of(client.get(page_of(request)))
     assert "Went wrong, high. Cy" in text
     assert "Paid twice" in text
-    (line,) = inbox.lines(queries.decided(cy))
+    (line,) = lines.lines(queries.decided(cy))
     assert line.mishap == SEVERITIES["high"]
     assert "Went wrong, high" in text_of(client.get("/approvals/?view=decided"))
     events = story.Story().events(request.run_id, cy, since=request.created_at, until=None)

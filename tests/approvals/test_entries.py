@@ -28,9 +28,10 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors, views
+from approvals import clock, decisions, errors
 from approvals.bulk import kinds
 from approvals.models import Decision, Delegation, Request, Vote
+from approvals.review import pages
 from audit.models import Entry
 from runs.models import Intervention, Run
 from tests.approvals.conftest import approve, ask, due_in, now, pending
@@ -153,7 +154,7 @@ ENTRIES: dict[str, Callable[[Form], bool]] = {
     "stand-in": stand_in,
     "stand-in of many": stand_in_of_many,
 }
-DECIDING = {"approvals/views.py", "approvals/bulk/acts.py"}
+DECIDING = {"approvals/review/pages.py", "approvals/bulk/acts.py"}
 """The files that call `decisions.decide` for people who click."""
 MADE_UP = {"signalbox/drills/clerk.py", "signalbox/seed/originals.py"}
 """Those that play people, by the same call: on scratch services, and in a database without runs."""
@@ -546,7 +547,7 @@ IGNORED = {
 def test_who_decides_and_where_the_run_goes_is_not_for_the_client_to_say(scene, entry, sent):
     eve = person("Eve", "finance", "approver")
     more = IGNORED | {name: str(eve.pk) for name in ("decided_by", "user")}
-    said = {name: value for name, value in more.items() if name not in views.COMMANDS}
+    said = {name: value for name, value in more.items() if name not in pages.COMMANDS}
     form = replace(scene.form, verdict=REJECTED, more=said if sent == "body" else {})
     client = _signed_in(scene.ben)
     path = address(scene.request) + (f"?{urlencode(more)}" if sent == "address" else "")

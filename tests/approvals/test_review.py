@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -247,3 +248,28 @@ def test_auditors_read_the_policies_in_force(client, ada, ben, settings):
 def test_approvers_do_not_read_all_policies(as_ben):
     assert as_ben.get("/approvals/policies/").status_code == 403
     assert "Policies in force" not in text_of(as_ben.get("/approvals/"))
+
+
+# --- from one to the next -------------------------------------------------------------------------
+
+
+def neighbours(response) -> dict[str, str]:
+    found = re.findall(r'<a rel="(prev|next)" href="([^"]+)"', html_of(response))
+    return dict(found)
+
+
+def test_a_request_leads_to_its_neighbours_in_the_inbox(as_ben, asked):
+    first, second, third = (asked(refund(f"Refund {n}")) for n in (1, 2, 3))
+    assert neighbours(as_ben.get(page_of(first))) == {"next": page_of(second)}
+    assert neighbours(as_ben.get(page_of(second))) == {
+        "prev": page_of(first),
+        "next": page_of(third),
+    }
+    assert neighbours(as_ben.get(page_of(third))) == {"prev": page_of(second)}
+
+
+def test_a_request_that_waits_for_somebody_else_has_no_neighbours(client, asked):
+    asked(refund("Refund 1"))
+    request = asked(refund("Refund 2"))
+    client.force_login(person("Cy"))
+    assert neighbours(client.get(page_of(request))) == {}

@@ -14,7 +14,7 @@ from accounts.models import User
 from ledger.inventory import boxes, known
 from ledger.inventory.known import Kind, Known
 from ledger.models import Effect, EffectAttempt, Look, Stop
-from ledger.preview import ahead, kinds
+from ledger.preview import ahead, elsewhere, kinds
 from ledger.preview.ahead import Permit
 from ledger.status import Answer, Outcome, Status
 from runs.models import Run, Worker
@@ -340,9 +340,9 @@ def test_what_has_a_key_of_the_agents_own_is_the_same_in_every_step(run, ada) ->
     assert told(approving(run, ada)) == [("keyed", "reused")]
 
 
-def test_what_another_run_did_does_not_count(run, ada) -> None:
+def test_what_another_run_did_leaves_the_call_to_be_made(run, ada) -> None:
     effect(make.run(), status=Status.SENT, args_hash="h")
-    assert told(approving(run, ada)) == [("keyed", "permitted")]
+    assert told(approving(run, ada))[0] == ("keyed", "permitted")
 
 
 def test_a_stop_holds_back_what_is_asked(run, ada) -> None:
@@ -415,3 +415,78 @@ def test_a_tool_survives_being_written_down(t) -> None:
     for name in ("name", "idempotency", "window", "visibility", "call_timeout"):
         assert getattr(back, name) == getattr(declared, name)
     assert (back.lookup is None) == (declared.lookup is None)
+
+
+# --- the same call in other runs ------------------------------------------------------------------
+
+
+def asked_again(run: Run, by: User) -> list[str]:
+    """What is told besides what approving this call in `run` does there."""
+    about = ahead.of(run, by, permit=Permit(tool="keyed", args_hash="same"))
+    return ["".join("<time>" if p.at else p.text for p in t.says) for t in about.touches[1:]]
+
+
+def test_what_another_run_has_done_with_the_same_arguments_is_told(run: Run, ada: User) -> None:
+    before = make.parked(Park.CRASH_LOOP)
+    Run.objects.filter(pk=before.pk).update(title="Refund order 10366")
+    effect(before, args_hash="same", status=Status.CONFIRMED, provider_ref="re_1")
+    effect(before, args_hash="other", status=Status.CONFIRMED)
+    about = ahead.of(run, ada, permit=Permit(tool="keyed", args_hash="same"))
+    assert told(about) == [("keyed", "permitted"), ("keyed", "elsewhere")]
+    assert about.touches[1].detail == "re_1"
+    assert about.touches[1].url
+    assert asked_again(run, ada) == [
+        "The run \u201cRefund order 10366\u201d did exactly this, with the same arguments, <time>."
+        " Approving does it again."
+    ]
+
+
+def test_a_run_that_one_may_not_see_is_not_named(run: Run) -> None:
+    ben = person("Ben")
+    effect(make.parked(Park.CRASH_LOOP), args_hash="same", status=Status.SENT, provider_ref="re_1")
+    about = ahead.of(run, ben, permit=Permit(tool="keyed", args_hash="same"))
+    assert (about.touches[1].detail, about.touches[1].url) == ("", "")
+    assert asked_again(run, ben) == [
+        "Another run did exactly this, with the same arguments, <time>. Approving does it again."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "attempts", "kinds_told"),
+    [
+        (Status.SENT, 1, ["elsewhere"]),
+        (Status.IN_DOUBT, 1, ["maybe_elsewhere"]),
+        (Status.PENDING, 1, ["maybe_elsewhere"]),
+        (Status.PENDING, 0, []),
+        (Status.FAILED, 1, []),
+    ],
+)
+def test_only_what_happened_or_may_have_is_told(
+    run: Run, ada: User, status: str, attempts: int, kinds_told: list[str]
+) -> None:
+    other = make.parked(Park.CRASH_LOOP)
+    effect(other, args_hash="same", status=status, attempts=attempts)
+    about = ahead.of(run, ada, permit=Permit(tool="keyed", args_hash="same"))
+    assert [touch.state.value for touch in about.touches[1:]] == kinds_told
+
+
+def test_what_was_taken_back_is_not_told(run: Run, ada: User) -> None:
+    other = make.parked(Park.CRASH_LOOP)
+    done = effect(other, args_hash="same", status=Status.CONFIRMED)
+    effect(other, tool="found", undoes=done, status=Status.CONFIRMED)
+    assert asked_again(run, ada) == []
+
+
+def test_many_runs_that_did_the_same_are_counted_in_two_queries(run: Run, ada: User) -> None:
+    for _ in range(3):
+        effect(make.parked(Park.CRASH_LOOP), args_hash="same", status=Status.SENT)
+    (says,) = asked_again(run, ada)
+    assert says.endswith("Other runs called it 3 times in all.")
+    with CaptureQueriesContext(connection) as few:
+        elsewhere.of(run, "keyed", "same", ada)
+    for _ in range(elsewhere.MOST):
+        effect(make.parked(Park.CRASH_LOOP), args_hash="same", status=Status.SENT)
+    with CaptureQueriesContext(connection) as many:
+        (touch,) = elsewhere.of(run, "keyed", "same", ada)
+    assert len(few) == len(many)
+    assert "called it 20 or more times" in touch.says[-1].text

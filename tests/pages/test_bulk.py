@@ -104,7 +104,7 @@ def test_one_that_was_decided_meanwhile_is_told_and_stops_no_other(
 def test_what_is_ticked_stays_ticked_while_the_list_refreshes(
     open_page, signed_in, ben, asked, monkeypatch
 ):
-    monkeypatch.setattr("approvals.views.EVERY", 1)
+    monkeypatch.setattr("approvals.inbox.pages.EVERY", 1)
     request = asked(10382)
     asked(10383)
     page = signed_in(open_page(), ben)

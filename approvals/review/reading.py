@@ -9,66 +9,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
 from accounts.proof import Missing
-from approvals import amounts, claims, clock, eligibility, inbox, queries, shapes, urgency
-from approvals.amounts import MINOR, Amount
+from approvals import amounts, claims, clock, eligibility, queries, shapes, urgency
+from approvals.amounts import Amount
 from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally
+from approvals.inbox import lines
 from approvals.models import Request, Vote
 from approvals.policies.plan import Nudge
+from approvals.review.shown import Fact, Shown, facts
 from approvals.status import DELIVERIES, Delivery, Status, Verdict
 from ledger import status as effects
 from ledger.models import Effect
 from ledger.preview import ahead as preview
-from runs import masking
 from runs.status import State
 from runs.story import Ahead
-
-MOST_FACTS = 12
-LONGEST = 60_000
-"""Characters of JSON that are shown on the page."""
-SHORT = 280
-"""Characters of a text that the tree of values shows without cutting it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """One argument, to be read at a glance."""
-
-    label: str
-    value: str = ""
-    amount: Amount | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """Values as this reader may see them."""
-
-    value: object
-    text: str = ""
-    """The whole as indented JSON, where a tree of values would cut or fold something."""
-    too_long: int = 0
-    """Characters, where there are too many for the page."""
-    hidden: int = 0
-    """Values hidden from this reader."""
-
-    @classmethod
-    def of(cls, value: object, *, unmasked: bool) -> Shown:
-        masked = masking.Masked(value=value, hidden=0) if unmasked else masking.mask(value)
-        # Tabs: many blanks in a row would be marked as something that hides.
-        text = json.dumps(masked.value, indent="\t", ensure_ascii=False)
-        if len(text) > LONGEST:
-            return cls(value=None, too_long=len(text), hidden=masked.hidden)
-        whole = "" if _is_plain(masked.value) else text
-        return cls(value=masked.value, text=whole, hidden=masked.hidden)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +66,12 @@ class Review:
     position: int = 0
     """Place in the reader's inbox, from 1; 0: not in it."""
     count: int = 0
+    earlier: Request | None = None
+    """The one before it in the reader's inbox."""
+    later: Request | None = None
+    """The one after it."""
     following: Request | None = None
-    """What waits for the reader besides."""
+    """What waits for the reader besides, the most urgent first."""
     lookers: tuple[Looker, ...] = ()
     """Who looks at it now, besides the reader."""
     i_look: bool = False
@@ -116,7 +80,7 @@ class Review:
     @property
     def label(self) -> str:
         """What the badge says."""
-        return inbox.label_of(self.state, self.detail.gate)
+        return lines.label_of(self.state, self.detail.gate)
 
     @property
     def effect_state(self) -> State | None:
@@ -155,20 +119,21 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
     amount = amounts.of(question.args)
     shown = Shown.of(question.args if question.tool else detail.payload, unmasked=unmasked)
     waiting = [row.request for row in queries.needs(user)]
+    position = next((n for n, each in enumerate(waiting, 1) if each.pk == request.pk), 0)
     before, after = _difference(detail, unmasked=unmasked)
     effect = _effect(detail)
     return Review(
         detail=detail,
-        state=inbox.state_of(detail.state, request, tally, now),
+        state=lines.state_of(detail.state, request, tally, now),
         urgent=urgency.is_near(request, now),
         tally=tally,
         relief=electorate.relief(request) if stuck else None,
         amount=amount,
         other_amounts=amounts.others(amount, question),
-        facts=tuple(_facts(shown.value, amount)) if question.tool else (),
+        facts=tuple(facts(shown.value, amount)) if question.tool else (),
         exact=shown,
-        agent_facts=tuple(_facts(Shown.of(question.facts, unmasked=unmasked).value, None)),
-        target=tuple(_facts(Shown.of(question.state, unmasked=unmasked).value, None)),
+        agent_facts=tuple(facts(Shown.of(question.facts, unmasked=unmasked).value, None)),
+        target=tuple(facts(Shown.of(question.state, unmasked=unmasked).value, None)),
         unmasked=unmasked,
         before=before,
         after=after,
@@ -181,8 +146,10 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
             within=detail.gate.reauthenticate_within,
             passkey=detail.gate.passkey,
         ),
-        position=next((n for n, each in enumerate(waiting, 1) if each.pk == request.pk), 0),
+        position=position,
         count=len(waiting),
+        earlier=waiting[position - 2] if position > 1 else None,
+        later=waiting[position] if 0 < position < len(waiting) else None,
         following=next((each for each in waiting if each.pk != request.pk), None),
         lookers=tuple(each for each in lookers if each.user_id != user.pk),
         i_look=any(each.user_id == user.pk for each in lookers),
@@ -204,38 +171,6 @@ def sees_all(detail: queries.Detail, user: User) -> bool:
     person = eligibility.person(user)
     nobody = eligibility.Involved(requester_id=None)
     return eligibility.why_not(person, detail.gate, nobody, Verdict.REJECTED) is None
-
-
-def _facts(values: object, amount: Amount | None) -> list[Fact]:
-    """Plain arguments by name; what is nested is left to the tree below."""
-    if not isinstance(values, Mapping):
-        return []
-    found = [Fact(label="Amount", amount=amount)] if amount else []
-    for name, value in values.items():
-        if amount and name in (*MINOR, "currency"):
-            continue
-        if isinstance(value, str) and len(value) <= SHORT:
-            found.append(Fact(label=_words(name), value=value))
-        elif isinstance(value, int | float | Decimal | bool):
-            found.append(Fact(label=_words(name), value=json.dumps(value)))
-    return found[:MOST_FACTS]
-
-
-def _words(name: str) -> str:
-    """`order_id` as a heading."""
-    words = name.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
-
-
-def _is_plain(value: object, depth: int = 0) -> bool:
-    """Whether a tree of values shows all of it at once."""
-    if isinstance(value, str):
-        return len(value) <= SHORT
-    if isinstance(value, dict):
-        return depth < 2 and all(_is_plain(item, depth + 1) for item in value.values())
-    if isinstance(value, list):
-        return depth < 2 and all(_is_plain(item, depth + 1) for item in value)
-    return True
 
 
 def _difference(detail: queries.Detail, *, unmasked: bool) -> tuple[object, object]:

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from approvals import queries, reply_forms, shapes
 from approvals.models import Decision, Vote
 from approvals.reply_forms import ReplyForm
-from approvals.review import Shown
+from approvals.review.shown import Shown
 from approvals.shapes import Pick
 from approvals.status import Status, Verdict
 

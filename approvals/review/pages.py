@@ -1,11 +1,11 @@
-"""Approvals: the inbox, and the page on which a request is decided."""
+"""The page on which a request is decided."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -14,95 +14,30 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import conditional_page, require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import errors as accounts_errors
 from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors, forms, picked, queries, refusals, shapes
-from approvals import inbox as lists
-from approvals import review as reviews
+from approvals import clock, decisions, errors, forms, queries, refusals, shapes
 from approvals.aftermath import mishaps, openings
 from approvals.forms import DecisionForm
 from approvals.jsonforms import fields
 from approvals.reply_forms import Reply, ReplyForm
-from approvals.review import Review
+from approvals.review import picked, reading
+from approvals.review.reading import Review
 from approvals.status import Delivery, Status, Verdict
 from runs import masking, web
 
 SEE = "approvals.view_request"
-SEE_POLICIES = "audit.view_entry"
-"""Who reads everything reads the policies, too."""
-SEE_STATISTICS = "approvals.view_statistics"
-VIEWS = {"mine": "Needs you", "pending": "All waiting", "decided": "Decided"}
 COMMANDS = frozenset({"resume", "goto", "update", "command", "graph"})
 """What LangGraph's Command takes. It is made here, from a decision, and never from a form."""
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 EVERY = 10
-"""Seconds between two looks at a list or a page that may change."""
+"""Seconds between two looks at a page that may change."""
 SOON, HASTE = 2, timedelta(minutes=1)
 """Seconds, while a decision is on its way and not older than this."""
-
-
-# --- the inbox ------------------------------------------------------------------------------------
-
-
-@conditional_page
-@require_safe
-def inbox(request: HttpRequest) -> HttpResponse:
-    """Requests that wait for the reader, all that wait, or those decided."""
-    user = web.reader(request, SEE)
-    view = request.GET.get("view", "mine")
-    view = view if view in VIEWS else "mine"
-    context = _decided(request, user) if view == "decided" else _opened(request, user, view)
-    context |= {
-        "view": view,
-        "views": VIEWS,
-        "needs": queries.waiting_for(user),
-        "waiting": queries.visible_to(user).filter(status=Status.PENDING).count(),
-        "every": EVERY,
-        "may_see_policies": user.has_perm(SEE_POLICIES),
-        "may_see_statistics": user.has_perm(SEE_STATISTICS),
-    }
-    return web.answer(request, "approvals/inbox.html", "rows", context)
-
-
-def _opened(request: HttpRequest, user: User, view: str) -> dict[str, object]:
-    listing = lists.opened(
-        user, mine=view == "mine", as_of=web.moment(request.GET.get("as_of", ""))
-    )
-    query = {"view": view, "as_of": listing.as_of.isoformat()}
-    return {
-        "lines": listing.lines,
-        "newer": listing.newer,
-        "together": any(line.bulk for line in listing.lines),
-        "live_url": f"{reverse('approvals:inbox')}?{urlencode(query)}",
-    }
-
-
-def _decided(request: HttpRequest, user: User) -> dict[str, object]:
-    after = _place(request.GET.get("after", ""))
-    rows = queries.decided(user, before=after, limit=queries.PAGE + 1)
-    older = ""
-    if len(rows) > queries.PAGE:
-        rows = rows[: queries.PAGE]
-        last = rows[-1].request
-        place = f"{last.closed_at.isoformat()}~{last.pk}" if last.closed_at else ""
-        older = f"?{urlencode({'view': 'decided', 'after': place})}"
-    return {"lines": lists.lines(rows), "older": older, "first": after is None}
-
-
-def _place(text: str) -> tuple[datetime, UUID] | None:
-    moment, _, identity = text.partition("~")
-    at = web.moment(moment)
-    try:
-        return (at, UUID(identity)) if at else None
-    except ValueError:
-        return None
-
-
-# --- one request ----------------------------------------------------------------------------------
 
 
 @never_cache
@@ -114,7 +49,7 @@ def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
     user = web.reader(request, SEE)
     detail = queries.detail(request_id, user)
     if request.headers.get("HX-Request") == "true":
-        return _progress(request, reviews.of(detail, user, Actor.of(request)))
+        return _progress(request, reading.of(detail, user, Actor.of(request)))
     page = _Page(request=request, user=user)
     kept = proof.kept(request) or {}
     typed = QueryDict(kept["reply"]) if kept.get("reply") else None
@@ -287,7 +222,7 @@ class _Page:
         context = _context(self.request, self._review(detail)) | {
             "marks": mishaps.marks(detail.request.pk, self.user),
             "may_report": mishaps.may_report(detail.request, self.user),
-            "ahead": reviews.ahead(detail, self.user),
+            "ahead": reading.ahead(detail, self.user),
             "form": shown,
             "comment": comment,
             "refusal": refusal,
@@ -318,7 +253,7 @@ class _Page:
         reveal = _reveals(self.request, detail)
         if reveal and detail.hidden:
             detail = queries.detail(detail.request.pk, self.user, reveal=True)
-        return reviews.of(detail, self.user, Actor.of(self.request), reveal=reveal)
+        return reading.of(detail, self.user, Actor.of(self.request), reveal=reveal)
 
 
 def _context(request: HttpRequest, review: Review) -> dict[str, object]:
@@ -371,7 +306,7 @@ def payload(request: HttpRequest, request_id: UUID) -> HttpResponse:
     revealed = _reveals(request, detail)
     if revealed and detail.hidden:
         detail = queries.detail(request_id, user, reveal=True)
-    whole = revealed or reviews.sees_all(detail, user)
+    whole = revealed or reading.sees_all(detail, user)
     value = detail.payload if whole else masking.mask(detail.payload).value
     text = json.dumps(value, indent=2, ensure_ascii=False)
     response = HttpResponse(text, content_type="application/json; charset=utf-8")

@@ -1,0 +1,79 @@
+"""The list of requests: those that wait for the reader, all that wait, those decided."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import conditional_page, require_safe
+
+from accounts.models import User
+from approvals import queries
+from approvals.inbox import lines
+from approvals.status import Status
+from runs import web
+
+SEE = "approvals.view_request"
+SEE_POLICIES = "audit.view_entry"
+"""Who reads everything reads the policies, too."""
+SEE_STATISTICS = "approvals.view_statistics"
+VIEWS = {"mine": "Needs you", "pending": "All waiting", "decided": "Decided"}
+EVERY = 10
+"""Seconds between two looks at the list."""
+
+
+@conditional_page
+@require_safe
+def inbox(request: HttpRequest) -> HttpResponse:
+    """Requests that wait for the reader, all that wait, or those decided."""
+    user = web.reader(request, SEE)
+    view = request.GET.get("view", "mine")
+    view = view if view in VIEWS else "mine"
+    context = _decided(request, user) if view == "decided" else _opened(request, user, view)
+    context |= {
+        "view": view,
+        "views": VIEWS,
+        "needs": queries.waiting_for(user),
+        "waiting": queries.visible_to(user).filter(status=Status.PENDING).count(),
+        "every": EVERY,
+        "may_see_policies": user.has_perm(SEE_POLICIES),
+        "may_see_statistics": user.has_perm(SEE_STATISTICS),
+    }
+    return web.answer(request, "approvals/inbox.html", "rows", context)
+
+
+def _opened(request: HttpRequest, user: User, view: str) -> dict[str, object]:
+    listing = lines.opened(
+        user, mine=view == "mine", as_of=web.moment(request.GET.get("as_of", ""))
+    )
+    query = {"view": view, "as_of": listing.as_of.isoformat()}
+    return {
+        "lines": listing.lines,
+        "newer": listing.newer,
+        "together": any(line.bulk for line in listing.lines),
+        "live_url": f"{reverse('approvals:inbox')}?{urlencode(query)}",
+    }
+
+
+def _decided(request: HttpRequest, user: User) -> dict[str, object]:
+    after = _place(request.GET.get("after", ""))
+    rows = queries.decided(user, before=after, limit=queries.PAGE + 1)
+    older = ""
+    if len(rows) > queries.PAGE:
+        rows = rows[: queries.PAGE]
+        last = rows[-1].request
+        place = f"{last.closed_at.isoformat()}~{last.pk}" if last.closed_at else ""
+        older = f"?{urlencode({'view': 'decided', 'after': place})}"
+    return {"lines": lines.lines(rows), "older": older, "first": after is None}
+
+
+def _place(text: str) -> tuple[datetime, UUID] | None:
+    moment, _, identity = text.partition("~")
+    at = web.moment(moment)
+    try:
+        return (at, UUID(identity)) if at else None
+    except ValueError:
+        return None
