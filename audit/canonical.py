@@ -16,9 +16,10 @@ import math
 import re
 import types
 import uuid
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from datetime import date, time, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TypeAlias
 
 import rfc8785
@@ -32,7 +33,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 SAFE_INTEGER = 2**53 - 1
 """The largest integer that every reader of JSON understands the same."""
 DEPTH = 100
-"""Levels of nesting that are shown and compared."""
+"""Levels of nesting that are shown and compared, unless somebody asks for more."""
 VALUES = 500_000
 """Values in one tree that are shown and compared: a bound on work, not on honest payloads."""
 LONGEST_REPR = 2000
@@ -114,21 +115,30 @@ def text(value: str) -> str:
     return _UNSTORABLE.sub(lambda found: rf"\u{{{ord(found[0]):X}}}", plain)
 
 
-def visible(value: object) -> Json:
+def visible(value: object, *, depth: int = DEPTH) -> Json:
     """`value` as plain JSON that jsonb stores and returns unchanged and `digest` accepts.
 
     Never raises. Numbers that JSON readers do not agree on become text; dataclasses and models
     become objects of their fields, sets sorted arrays, bytes `0x...`; unknown objects their `repr`,
-    cut at 2000 characters. A cycle, and what lies too deep or is too much, is named in its place.
+    cut at 2000 characters. A cycle, and what lies deeper than `depth` levels or is too much, is
+    named in its place.
     """
-    return _Shown().of(value, ())
+    walk = _Shown(depth)
+    shown = walk.of(value, ())
+    while walk.later:
+        walk.later.pop()()
+    return shown
 
 
 class _Shown:
-    """One walk through one value."""
+    """One walk through one value. Each DEPTH levels it comes up for air: the call stack of Python
+    is no measure of how deep a value may be.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int = DEPTH) -> None:
         self.left = VALUES
+        self.depth = depth
+        self.later: list[Callable[[], None]] = []
 
     def of(self, value: object, above: tuple[int, ...]) -> Json:
         try:
@@ -145,22 +155,39 @@ class _Shown:
             return plain  # type: ignore[return-value]  # the sentinel is ruled out
         if id(value) in above:
             return "… (contains itself)"
-        if len(above) >= DEPTH:
+        if len(above) >= self.depth:
             return "… (nested too deep to show)"
+        up_for_air = len(above) % DEPTH == DEPTH - 1 and len(above) + 1 < self.depth
         above = (*above, id(value))
         fields = _fields(value)
         if fields is not None:
-            return self._object(fields.items(), above)
+            value = fields
         if isinstance(value, Mapping):
-            return self._object(value.items(), above)
+            made: dict[str, Json] = {}
+            fill = partial(self._put_fields, made, value.items(), above)
+            self.later.append(fill) if up_for_air else fill()
+            return made
         if isinstance(value, (list, tuple)):
-            return [self.of(item, above) for item in value]
+            items: list[Json] = []
+            extend = partial(self._put_items, items, value, above)
+            self.later.append(extend) if up_for_air else extend()
+            return items
         if isinstance(value, Set):
             return sorted((self.of(item, above) for item in value), key=rfc8785.dumps)
         return _repr(value)
 
-    def _object(self, items: Iterable[tuple[object, object]], above: tuple[int, ...]) -> Json:
-        shown: dict[str, Json] = {}
+    def _put_items(
+        self, shown: list[Json], items: Iterable[object], above: tuple[int, ...]
+    ) -> None:
+        for item in items:
+            shown.append(self.of(item, above))  # noqa: PERF401 (one frame less per level)
+
+    def _put_fields(
+        self,
+        shown: dict[str, Json],
+        items: Iterable[tuple[object, object]],
+        above: tuple[int, ...],
+    ) -> None:
         for key, item in items:
             if self.left < 0:
                 shown["…"] = "(too many values to show)"
@@ -169,7 +196,6 @@ class _Shown:
             while name in shown:
                 name += "*"
             shown[name] = self.of(item, above)
-        return shown
 
 
 _NOT_PLAIN = object()

@@ -1,8 +1,7 @@
-"""The chain of a run's checkpoints, read for people: rows without their states, and one state.
+"""The chain of a run's checkpoints, read for people, without their states: see `runs.trace.states`.
 
-1. Lists never load a state. What ran between two checkpoints is told by the names of the tasks that
-   wrote on the earlier one, and by the channels that it had just changed.
-2. One state is read with a reader that builds no objects: see `runs.plain`.
+What ran between two checkpoints is told by the names of the tasks that wrote on the earlier one,
+and by the channels that it had just changed.
 
 Source of the formats: measured on langgraph 1.2.24 (task paths, `branch:to:` channels).
 """
@@ -17,11 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from langgraph.checkpoint.postgres import PostgresSaver
 
-from audit import canonical
-from runs import checkpoints, statements
-from runs.plain import PlainReader
+from runs import statements
 
 PAGE = 100
 """Checkpoints on one page of a timeline."""
@@ -53,7 +49,12 @@ class Checkpoint:
     @property
     def subgraph(self) -> str:
         """The subgraph's name without task ids; empty for the graph itself."""
-        return " / ".join(part.partition(":")[0] for part in self.ns.split("|")) if self.ns else ""
+        return named(self.ns)
+
+
+def named(ns: str) -> str:
+    """A namespace as people read it: names without task ids; empty for the graph itself."""
+    return " / ".join(part.partition(":")[0] for part in ns.split("|")) if ns else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +75,18 @@ class Page:
 def page(run_id: UUID, *, before: str = "", limit: int = PAGE) -> Page:
     """The newest `limit` checkpoints, or those just before the checkpoint called `before`."""
     until = _saved_at(run_id, before) if before else None
-    found = _rows(run_id, before=before if until else "", most=limit + 1)
+    found = rows(run_id, before=before if until else "", most=limit + 1)
     more = len(found) > limit
     return Page(rows=tuple(found[-limit:]), before=found[0] if more else None, until=until)
 
 
-def _rows(
+def rows(
     run_id: UUID, *, before: str = "", only: Sequence[str] = (), most: int = PAGE
 ) -> list[Checkpoint]:
-    """Oldest first. A step has ended if a later checkpoint among them came from it."""
+    """The newest `most`, oldest first; `only`: those among these ids.
+
+    A step has ended if a later checkpoint among them came from it.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             statements.read("runs", "chain"),
@@ -103,12 +107,12 @@ def _rows(
 
 
 def _saved_at(run_id: UUID, checkpoint_id: str) -> datetime | None:
-    place = _place(run_id, checkpoint_id)
-    return place.at if place else None
+    found = place(run_id, checkpoint_id)
+    return found.at if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class Place:
     """Where a checkpoint stands in the chain; parent and child are empty where there is none."""
 
     ns: str
@@ -117,7 +121,8 @@ class _Place:
     child: str
 
 
-def _place(run_id: UUID, checkpoint_id: str) -> _Place | None:
+def place(run_id: UUID, checkpoint_id: str) -> Place | None:
+    """Whichever graph or subgraph saved it; None if there is none."""
     with connection.cursor() as cursor:
         cursor.execute(
             statements.read("runs", "place"),
@@ -127,7 +132,7 @@ def _place(run_id: UUID, checkpoint_id: str) -> _Place | None:
     if found is None:
         return None
     ns, at, parent, child = found
-    return _Place(ns=ns, at=at, parent=parent, child=child)
+    return Place(ns=ns, at=at, parent=parent, child=child)
 
 
 def _checkpoint(row: tuple[Any, ...], *, sent_to: Sequence[str], done: bool) -> Checkpoint:
@@ -208,61 +213,3 @@ def of_task(run_id: UUID, task_id: str) -> str:
         cursor.execute(statements.read("runs", "task"), {"thread": str(run_id), "task": task_id})
         found = cursor.fetchone()
     return found[0] if found else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What one checkpoint holds, as plain data."""
-
-    ns: str
-    id: str
-    parent_id: str
-    """Empty for the first one."""
-    child_id: str
-    """Empty for the newest one."""
-    at: datetime
-    step: int
-    fence: int | None
-    ran: str
-    """The nodes whose work it holds that its parent does not."""
-    due: str
-    """The nodes that ran, or are to run, from it."""
-    values: object
-    pending: object
-    """What tasks had already written on it: [{task, channel, value}, ...]."""
-
-
-def load(run_id: UUID, checkpoint_id: str) -> State | None:
-    """One checkpoint of the run, whichever graph or subgraph saved it; None if there is none."""
-    place = _place(run_id, checkpoint_id)
-    if place is None:
-        return None
-    saver = PostgresSaver(checkpoints.pool(), serde=PlainReader())
-    address = {"thread_id": str(run_id), "checkpoint_ns": place.ns, "checkpoint_id": checkpoint_id}
-    saved = saver.get_tuple({"configurable": address})
-    if saved is None:
-        return None
-    family = [each for each in (checkpoint_id, place.parent, place.child) if each]
-    nodes = {row.id: row.nodes for row in _rows(run_id, only=family)}
-    values, fence = saved.checkpoint["channel_values"], saved.metadata.get("fence")
-    return State(
-        ns=place.ns,
-        id=checkpoint_id,
-        parent_id=place.parent,
-        child_id=place.child,
-        at=place.at,
-        step=saved.metadata.get("step", 0),
-        fence=fence if isinstance(fence, int) else None,
-        ran=nodes.get(place.parent, ""),
-        due=nodes.get(checkpoint_id, ""),
-        values=canonical.visible(
-            {key: value for key, value in values.items() if not key.startswith(PLUMBING)}
-        ),
-        pending=canonical.visible(
-            [
-                {"task": task, "channel": channel, "value": value}
-                for task, channel, value in saved.pending_writes or ()
-                if not channel.startswith(PLUMBING)
-            ]
-        ),
-    )

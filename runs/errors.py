@@ -18,6 +18,12 @@ class NoSuchRun(RunsError):
     http_status = 404
 
 
+class NoSuchCheckpoint(RunsError):
+    """This run has no such checkpoint. Open the run's list of checkpoints."""
+
+    http_status = 404
+
+
 class UnknownAgent(RunsError):
     """No agent of this name is registered. Add it to RUNS_AGENTS, or use a registered name."""
 

@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
 
 _EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 _CARD = re.compile(r"(?<![\w.-])[3-6](?:[ -]?[0-9]){12,18}(?![\w-])", re.ASCII)
 """Payment cards have 13 to 19 digits, the first of them 3 to 6 (ISO/IEC 7812)."""
+SLICE = 50
+"""Levels of nesting between two breaths."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -52,7 +55,7 @@ BARE = Cloak()
 def mask(value: object, cloak: Cloak = BARE) -> Masked:
     """`value` (plain JSON) with what is sensitive replaced; the original is left as it is."""
     masker = _Masker(cloak)
-    return Masked(value=masker.of(value), hidden=masker.hidden)
+    return Masked(value=masker.whole(value, ()), hidden=masker.hidden)
 
 
 def hides(key: str) -> str:
@@ -74,24 +77,50 @@ def _is_card(text: str) -> bool:
 
 
 class _Masker:
-    """One walk through one value."""
+    """One walk through one value. Each SLICE levels it comes up for air: a value may be nested
+    deeper than the call stack of Python goes."""
 
     def __init__(self, cloak: Cloak) -> None:
         self.hidden = 0
+        self.later: list[Callable[[], object]] = []
         self.cloak = cloak
         # The longest first: one text may be part of another.
         self.texts = sorted(cloak.texts, key=len, reverse=True)
 
-    def of(self, value: object, path: tuple[str, ...] = ()) -> object:
+    def whole(self, value: object, path: tuple[str, ...]) -> object:
+        before, self.later = self.later, []
+        shown = self.of(value, path)
+        while self.later:
+            self.later.pop()()
+        self.later = before
+        return shown
+
+    def of(self, value: object, path: tuple[str, ...]) -> object:
         if isinstance(value, dict):
-            return dict(self._fields(value, path))
+            fields: dict[object, object] = {}
+            self._fill(partial(fields.update, self._fields(value, path)), path)
+            return fields
         if isinstance(value, list | tuple):
-            return [self._item(item, (*path, str(place))) for place, item in enumerate(value)]
+            items: list[object] = []
+            self._fill(partial(items.extend, self._items(value, path)), path)
+            return items
         if isinstance(value, str):
             return self._json(value, path) or self._text(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return self._number(value)
         return value
+
+    def _fill(self, fill: Callable[[], object], path: tuple[str, ...]) -> None:
+        if path and len(path) % SLICE == 0:
+            self.later.append(fill)
+        else:
+            fill()
+
+    def _items(
+        self, value: list[object] | tuple[object, ...], path: tuple[str, ...]
+    ) -> Iterator[object]:
+        for place, item in enumerate(value):
+            yield self._item(item, (*path, str(place)))
 
     def _number(self, value: float) -> object:
         if value in self.cloak.numbers:
@@ -108,7 +137,7 @@ class _Masker:
             read = json.loads(text)
         except (ValueError, RecursionError):
             return ""
-        shown = self.of(read, path)
+        shown = self.whole(read, path)
         return "" if shown == read else json.dumps(shown, ensure_ascii=False)
 
     def _text(self, text: str) -> str:

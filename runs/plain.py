@@ -30,6 +30,8 @@ class PlainReader:
             return _READERS[kind](stored)
         except KeyError:
             return f"({len(stored)} bytes stored as {kind}, not opened)"
+        except RecursionError:
+            return f"({len(stored)} bytes, nested too deep to be opened)"
         except (ValueError, TypeError, IndexError) as exc:
             return f"(cannot be read: {exc})"
 

@@ -6,19 +6,27 @@ from django.urls import path
 
 from runs import confirmations, run_pages, views
 from runs.timeline import pages as timeline
+from runs.trace import downloads, export
+from runs.trace import pages as trace
 
 app_name = "runs"
 urlpatterns = [
     path("runs/", views.index, name="list"),
     path("runs/new/", views.new, name="new"),
     path("runs/<uuid:run_id>/", timeline.run, name="run"),
-    path("runs/<uuid:run_id>.json", run_pages.export, name="export"),
-    path("runs/<uuid:run_id>/state/", run_pages.state, name="state"),
+    path("runs/<uuid:run_id>.json", export.export, name="export"),
+    path("runs/<uuid:run_id>/state/", trace.state, name="state"),
     path("runs/<uuid:run_id>/audit/", run_pages.audit, name="audit"),
+    path("runs/<uuid:run_id>/checkpoints/", trace.checkpoints, name="checkpoints"),
     path(
         "runs/<uuid:run_id>/checkpoints/<str:checkpoint_id>/",
-        run_pages.checkpoint,
+        trace.checkpoint,
         name="checkpoint",
+    ),
+    path(
+        "runs/<uuid:run_id>/checkpoints/<str:checkpoint_id>.json",
+        downloads.checkpoint,
+        name="checkpoint_file",
     ),
     path("runs/<uuid:run_id>/cancel/", confirmations.confirm, {"name": "cancel"}, name="cancel"),
     path("runs/<uuid:run_id>/retry/", confirmations.confirm, {"name": "retry"}, name="retry"),

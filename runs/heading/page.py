@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from runs import offers, ports, queries, registry, standing, web
@@ -83,6 +84,7 @@ def _tabs(run: Run, user: User, current: str) -> list[TabLink]:
             )
             for story in told
         ),
+        link("checkpoints", _("Checkpoints"), reverse("runs:checkpoints", args=[run.pk])),
         link("state", "Input and state", reverse("runs:state", args=[run.pk])),
         link("audit", "Audit", reverse("runs:audit", args=[run.pk])),
     ]

@@ -10,8 +10,9 @@ from django.urls import reverse
 from approvals import clock
 from audit import canonical
 from ledger.models import Drift, Effect
-from runs import chain, masking
+from runs import masking
 from runs.masking import Cloak
+from runs.trace import states
 from tests.approvals.conftest import ask, ours, pending
 from tests.support.people import person
 from tests.support.web import html_of
@@ -62,7 +63,7 @@ def paid(asking):
 
 
 def pages(run, monkeypatch) -> list[str]:
-    saved = chain.State(
+    saved = states.State(
         ns="",
         id="c2",
         parent_id="c1",
@@ -72,14 +73,16 @@ def pages(run, monkeypatch) -> list[str]:
         fence=1,
         ran="a",
         due="b",
-        values=STATE,
-        pending=[{"task": "t", "channel": "x", "value": STATE}],
+        values=dict(STATE),
+        pending=(states.Written(task="t", node="n", channel="x", value=STATE),),
     )
-    monkeypatch.setattr(chain, "load", lambda run_id, checkpoint_id: saved)
+    monkeypatch.setattr(states, "load", lambda run_id, checkpoint_id, depth=0: saved)
     effects = Effect.objects.filter(run=run)
     return [
         reverse("runs:tab", args=[run.pk, "state"]),
         reverse("runs:checkpoint", args=[run.pk, "c2"]),
+        reverse("runs:checkpoint_file", args=[run.pk, "c2"]),
+        reverse("runs:checkpoint_file", args=[run.pk, "c2"]) + "?of=written",
         reverse("runs:export", args=[run.pk]),
         reverse("ledger:list"),
         *(reverse("ledger:effect", args=[each.uid]) for each in effects),
@@ -120,7 +123,7 @@ def test_who_does_not_see_a_field_when_asked_does_not_read_it_on_the_pages_of_th
         secrets = SECRETS[:2]
         ask(run, pending("something else"))
     found = pages(run, monkeypatch)
-    assert len(found) == 4 + asked
+    assert len(found) == 6 + asked
     for page in found:
         answer = client.get(page)
         assert answer.status_code == 200, page

@@ -14,6 +14,7 @@ from langgraph.types import Send, interrupt
 
 from runs import chain, checkpoints
 from runs.models import Run
+from runs.trace import states
 from tests.support import standing as make
 
 TIMES = chain.TIMES
@@ -67,7 +68,7 @@ def saved(transactional_db):
 
 
 def read(run: Run, checkpoint_id: str) -> Any:
-    state = chain.load(run.pk, checkpoint_id)
+    state = states.load(run.pk, checkpoint_id)
     assert state is not None
     return state
 
@@ -209,8 +210,8 @@ def test_a_state_is_plain_data_with_its_neighbours(saved) -> None:
 def test_a_state_holds_the_question_that_was_asked_on_it(saved) -> None:
     run = saved(line("gate", gate=asks))
     state = read(run, chain.tips([run.pk])[run.pk].id)
-    assert [(written["channel"], written["value"][0]["value"]) for written in state.pending] == [
-        ("__interrupt__", {"amount": 5})
+    assert [(each.node, each.channel, each.value[0]["value"]) for each in state.pending] == [
+        ("gate", "__interrupt__", {"amount": 5})
     ]
 
 
@@ -222,4 +223,4 @@ def test_a_state_of_a_subgraph_is_found_by_its_id(saved) -> None:
 
 def test_a_checkpoint_of_another_run_is_not_there(saved) -> None:
     one, other = saved(line("a")), saved(line("a"))
-    assert chain.load(one.pk, chain.tips([other.pk])[other.pk].id) is None
+    assert states.load(one.pk, chain.tips([other.pk])[other.pk].id) is None

@@ -184,6 +184,7 @@ def test_tabs_are_links_with_counts(client, ada) -> None:
         ("Timeline", None),
         ("Effects", 0),
         ("Approvals", 0),
+        ("Checkpoints", None),
         ("Input and state", None),
         ("Audit", None),
     ]
