@@ -54,6 +54,12 @@ class NothingToDo(RunsError):
     """The run is not in a state in which this helps. Reload the page to see what it does now."""
 
 
+class SearchTooSlow(RunsError):
+    """This takes too long. Name an agent or a time as well, to have less looked through."""
+
+    http_status = 422
+
+
 class LeaseLost(RunsError):
     """This worker's lease was taken over. Stop writing at once."""
 

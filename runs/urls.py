@@ -5,13 +5,14 @@ from __future__ import annotations
 from django.urls import path
 
 from runs import confirmations, run_pages, views
+from runs.listing import pages as listing
 from runs.timeline import pages as timeline
 from runs.trace import downloads, export
 from runs.trace import pages as trace
 
 app_name = "runs"
 urlpatterns = [
-    path("runs/", views.index, name="list"),
+    path("runs/", listing.index, name="list"),
     path("runs/new/", views.new, name="new"),
     path("runs/<uuid:run_id>/", timeline.run, name="run"),
     path("runs/<uuid:run_id>.json", export.export, name="export"),

@@ -1,135 +1,25 @@
-"""Pages about many runs: the list, starting one, the workers."""
+"""Pages beside the list of runs: starting one, the workers."""
 
 from __future__ import annotations
 
 import json
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
 
 from accounts.actors import Actor
-from accounts.models import User
 from audit import canonical
 from runs import admission, errors, examples, fleet, queries, registry, standing, visible, web
-from runs.forms import FilterForm, StartForm
+from runs.forms import StartForm
 from runs.models import Run
-from runs.queries import Filters
 from runs.registry import Declaration
-from runs.status import STATES, State, Status
 
 EVERY = 10
-"""Seconds between two looks at a list that may change."""
-CURSORS = ("after", "before", "upto")
-ATTENTION = State(
-    value="attention",
-    label="need attention",
-    tone="warn",
-    icon="triangle",
-    sentence="Stuck, stalled, parked, or with an effect in doubt.",
-)
-
-
-# --- the list -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chip:
-    """A count that filters the list, or takes the filter away where it is on."""
-
-    state: State
-    label: str
-    url: str
-    on: bool
-
-
-@conditional_page
-@require_safe
-def index(request: HttpRequest) -> HttpResponse:
-    """Runs, newest first, with everything that the address asks for."""
-    user = web.reader(request)
-    form = FilterForm(request.GET, user=user)
-    filters = form.filters() if form.is_valid() else Filters()
-    upto = _id(request, "upto")
-    page = queries.page(
-        filters, user=user, after=_id(request, "after"), before=_id(request, "before"), upto=upto
-    )
-    first = page.rows[0].run.pk if page.rows else None
-    shown_from = upto or first
-    context = {
-        "form": form,
-        "filtered": any(request.GET.get(name) for name in form.fields),
-        "rows": page.rows,
-        "chips": _chips(request.GET, user),
-        "newer": _here(request.GET, before=page.newer) if page.newer else "",
-        "older": _here(request.GET, after=page.older) if page.older else "",
-        "fresh": queries.count_newer(filters, shown_from, user) if shown_from and upto else 0,
-        "most_fresh": queries.MOST_NEW,
-        "fresh_url": _here(request.GET),
-        "live_url": request.path + _here(request.GET, ("after", "before"), upto=shown_from),
-        "every": EVERY,
-        "may_start": user.has_perm("runs.start_run"),
-    }
-    return web.answer(request, "runs/list.html", "listing", context)
-
-
-def _chips(query: QueryDict, user: User) -> list[Chip]:
-    counts = queries.counts(user)
-    under_way = (
-        (Status.WAITING, counts.waiting),
-        (Status.RUNNING, counts.running),
-        (Status.QUEUED, counts.queued),
-    )
-    return [
-        _chip(query, ATTENTION, counts.attention, "attention", "1"),
-        *(_chip(query, STATES[status], count, "status", status) for status, count in under_way),
-        _chip(query, STATES[Status.FAILED], counts.failed, "status", Status.FAILED, since="24h"),
-    ]
-
-
-def _chip(  # noqa: PLR0913 (one row of the table of chips)
-    query: QueryDict, state: State, count: int, field: str, value: str, since: str = ""
-) -> Chip:
-    on = query.get(field) == value and (not since or query.get("since") == since)
-    changes = {field: None if on else value}
-    if field == "status":
-        changes["attention"] = None
-    else:
-        changes["status"] = None
-    if since:
-        changes["since"] = None if on else since
-    word = state.label if state is ATTENTION else state.label.lower()
-    label = f"{count} {word}{' in 24 h' if since else ''}"
-    if state is ATTENTION and count == 1:
-        label = "1 needs attention"
-    if not count:
-        state = replace(state, tone="neutral")
-    return Chip(state=state, label=label, url=_here(query, **changes), on=on)
-
-
-def _here(query: QueryDict, keep: tuple[str, ...] = (), /, **changes: object) -> str:
-    """The address of the same list with these parameters; None takes one away."""
-    made = query.copy()
-    for name in CURSORS:
-        if name not in keep:
-            made.pop(name, None)
-    for name, value in changes.items():
-        made.pop(name, None)
-        if value is not None:
-            made[name] = str(value)
-    return f"?{made.urlencode()}"
-
-
-def _id(request: HttpRequest, name: str) -> UUID | None:
-    try:
-        return UUID(request.GET.get(name, ""))
-    except ValueError:
-        return None
+"""Seconds between two looks at what may change."""
 
 
 # --- starting one ---------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ threads = int(os.environ.get("WEB_THREADS", "8"))
 timeout = 60
 graceful_timeout = 15
 keepalive = 5
+limit_request_line = 8190
+"""A poll names the rows that are shown: up to 200 ids, in 4,300 characters (see `runs.listing`)."""
 accesslog = None
 control_socket_disable = True
 

@@ -15,7 +15,7 @@ from accounts.actors import Actor
 from accounts.models import SavedView, User
 
 SHARE = "accounts.share_savedview"
-LISTS = ("audit:list", "ledger:list")
+LISTS = ("audit:list", "ledger:list", "runs:list")
 """Pages whose filters can be saved."""
 MOST = 50
 """Views of one list that one person sees."""

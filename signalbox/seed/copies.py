@@ -20,11 +20,11 @@ from django.db import connection, models
 from accounts.models import User
 from approvals.models import Claim, Notice
 from ledger.models import Message, Number, Sought
-from runs.models import Run
+from runs.models import Run, RunSought
 from signalbox.seed.originals import ORDER
 
 APPS = ("runs", "ledger", "approvals")
-NOT_COPIED = (Message, Notice, Claim, Number, Sought)
+NOT_COPIED = (Message, Notice, Claim, Number, Sought, RunSought)
 """What is on its way to somebody, and what triggers write."""
 LANGGRAPHS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 STARTER = ("runs_run", "started_by_id")

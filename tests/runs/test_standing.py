@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from runs import queries, registry, standing
+from runs.listing import finding
+from runs.listing.filters import Filters
 from runs.models import Run
-from runs.queries import Filters
 from runs.standing import Seen, Standing
 from runs.status import OVERLAYS, Outcome, Park, Status
 from runs.story import Remark, phrase
@@ -154,9 +155,9 @@ def test_the_filters_find_exactly_what_the_rules_say(settings) -> None:
     make.lease(quiet, progress_at=None)
     quiet.attempts.update(started_at=make.ago(days=1))
     ada = person("Ada")
-    rows = queries.page(Filters(), user=ada).rows
+    rows = queries.rows(list(finding.matching(Filters(), ada).select_related("lease")), ada)
     for name in ("stuck", "stalled"):
-        found = queries.matching(Filters(status=name), ada).values_list("pk", flat=True)
+        found = finding.matching(Filters(status=name), ada).values_list("pk", flat=True)
         by_rule = [row.run.pk for row in rows if getattr(row.standing, name)]
         assert by_rule
         assert sorted(found) == sorted(by_rule)

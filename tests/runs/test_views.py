@@ -1,4 +1,4 @@
-"""The list of runs, starting one, the workers: what they answer, to whom."""
+"""Starting a run, and the workers: what the pages answer, to whom."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.urls import reverse
 from audit.models import Entry
 from runs import registry
 from runs.models import Run
-from runs.status import Park, Status
+from runs.status import Park
 from tests.support import standing as make
 from tests.support.people import person
 
@@ -77,122 +77,6 @@ def test_approvers_and_auditors_read_but_do_not_start(client, name) -> None:
     assert response.status_code == 200
     assert b"Start a run" not in response.content
     assert client.get("/runs/new/").status_code == 403
-
-
-# --- the list -------------------------------------------------------------------------------------
-
-
-def test_every_run_is_listed_with_its_reason(client, ada) -> None:
-    make.stuck("Close tickets")
-    make.run("Refund", status=Status.FAILED, error_class="Timeout", error="no answer")
-    page = client.get("/runs/").content.decode()
-    assert "Close tickets" in page
-    assert "lease ended" in page
-    assert "Timeout: no answer" in page
-
-
-def test_every_filter_is_in_the_address_and_shown_in_the_form(client, ada) -> None:
-    make.run("hers", by=ada)
-    make.run("other", agent="triage")
-    response = client.get("/runs/?status=queued&agent=refund_desk&q=h&since=24h&owner=me")
-    assert [row.run.title for row in response.context["rows"]] == ["hers"]
-    form = response.context["form"]
-    assert {name: form[name].value() for name in ("status", "agent", "q", "since", "owner")} == {
-        "status": "queued",
-        "agent": "refund_desk",
-        "q": "h",
-        "since": "24h",
-        "owner": "me",
-    }
-
-
-def test_a_filter_that_does_not_exist_is_said_not_ignored(client, ada) -> None:
-    response = client.get("/runs/?status=asleep")
-    assert response.status_code == 200
-    assert b"is not one of the available choices" in response.content
-
-
-def test_somebody_elses_runs_are_found_by_their_owner(client, ada) -> None:
-    ben = person("Ben")
-    make.run("his", by=ben)
-    make.run("hers", by=ada)
-    response = client.get(f"/runs/?owner={ben.pk}")
-    assert [row.run.title for row in response.context["rows"]] == ["his"]
-    assert ben.label.encode() in response.content
-
-
-def test_an_agent_that_is_no_longer_declared_can_still_be_filtered(client, ada) -> None:
-    make.run("old", agent="retired")
-    response = client.get("/runs/?agent=retired")
-    assert [row.run.title for row in response.context["rows"]] == ["old"]
-
-
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("", "No runs yet"),
-        ("?q=nothing", "No run for these filters"),
-        ("?attention=1", "Nothing needs attention"),
-    ],
-)
-def test_an_empty_list_says_what_that_means(client, ada, query, said) -> None:
-    assert said in client.get(f"/runs/{query}").content.decode()
-
-
-def test_chips_count_and_filter_and_take_the_filter_away(client, ada) -> None:
-    make.stuck()
-    make.run()
-    chips = {chip.state.value: chip for chip in client.get("/runs/?q=x").context["chips"]}
-    assert chips["attention"].label == "1 needs attention"
-    assert chips["queued"].url == "?q=x&status=queued"
-    (on,) = [chip for chip in client.get("/runs/?status=queued").context["chips"] if chip.on]
-    assert (on.state.value, on.url) == ("queued", "?")
-
-
-def test_pages_lead_to_each_other_and_keep_the_filters(client, ada, monkeypatch) -> None:
-    for number in range(60):
-        make.run(f"run {number}", created_at=make.ago(minutes=number))
-    first = client.get("/runs/?status=queued")
-    assert len(first.context["rows"]) == 50
-    older = client.get(f"/runs/{first.context['older']}")
-    assert len(older.context["rows"]) == 10
-    assert "status=queued" in older.context["newer"]
-    back = client.get(f"/runs/{older.context['newer']}")
-    assert [r.run.pk for r in back.context["rows"]] == [r.run.pk for r in first.context["rows"]]
-
-
-def test_a_poll_answers_with_the_list_alone(client, ada) -> None:
-    make.run("Refund")
-    response = fragment(client, "/runs/")
-    assert b"<html" not in response.content
-    assert b"Refund" in response.content
-    assert "HX-Request" in response.headers["Vary"]
-
-
-def test_a_poll_counts_new_runs_and_does_not_move_the_list(client, ada) -> None:
-    make.run("first", created_at=make.ago(minutes=2))
-    live_url = client.get("/runs/").context["live_url"]
-    make.run("second", created_at=make.ago(minutes=1))
-    response = fragment(client, live_url)
-    assert [row.run.title for row in response.context["rows"]] == ["first"]
-    assert re.search(rb"1 new: show", response.content)
-    shown = client.get(f"/runs/{response.context['fresh_url']}")
-    assert [row.run.title for row in shown.context["rows"]] == ["second", "first"]
-
-
-def test_an_unchanged_poll_is_answered_without_a_body(client, ada) -> None:
-    make.run("Refund", status=Status.SUCCEEDED, created_at=make.ago(days=3))
-    first = fragment(client, "/runs/")
-    again = client.get(
-        "/runs/", headers={"HX-Request": "true", "If-None-Match": first.headers["ETag"]}
-    )
-    assert again.status_code == 304
-
-
-def test_text_of_strangers_is_escaped(client, ada) -> None:
-    make.run("<script>x</script>", starter="<b>api</b>")
-    page = client.get("/runs/").content
-    assert b"<script>x" not in page
 
 
 # --- starting one ---------------------------------------------------------------------------------

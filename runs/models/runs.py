@@ -1,11 +1,4 @@
-"""What the database knows about runs.
-
-1. A run and its lease are made in one transaction, before the graph is first invoked.
-2. `wakes` rises in every transaction that may change the next move; a run at rest has
-   `wakes == seen_wakes`. Nothing else says that there is work to do.
-3. A lease's `fence` only rises. Every write of a driver is checked against it.
-4. An attempt is one holding of the lease; at most one is open per run.
-"""
+"""Runs, their leases and attempts, what people did to them, and the workers that drive."""
 
 from __future__ import annotations
 
@@ -65,7 +58,12 @@ class Run(models.Model):
     cancelled_by = models.CharField(max_length=200, blank=True, default="")
 
     started_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        db_index=False,  # runs_run_by_starter begins with it
+        on_delete=models.PROTECT,
+        related_name="+",
     )
     starter = models.CharField(max_length=200)
     """Who started it, in words; a person's name or the entry point."""
@@ -104,6 +102,15 @@ class Run(models.Model):
             models.Index(fields=("-created_at", "-id"), name="runs_run_newest"),
             models.Index(fields=("status", "-created_at", "-id"), name="runs_run_by_status"),
             models.Index(fields=("agent", "-created_at", "-id"), name="runs_run_by_agent"),
+            models.Index(
+                fields=("agent_version", "agent", "-created_at", "-id"), name="runs_run_by_version"
+            ),
+            models.Index(fields=("started_by", "-created_at", "-id"), name="runs_run_by_starter"),
+            models.Index(
+                fields=("error_class", "-created_at", "-id"),
+                name="runs_run_by_error",
+                condition=~Q(error_class=""),
+            ),
             models.Index(
                 fields=("created_at",),
                 name="runs_run_active",

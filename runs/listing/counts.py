@@ -1,0 +1,87 @@
+"""How many of the runs that are found are in which state, as chips that filter the list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import Q
+from django.http import QueryDict
+from django.utils.translation import gettext, pgettext
+
+from runs import queries
+from runs.listing import addresses
+from runs.listing.finding import Scope
+from runs.status import STATES, State, Status
+
+MOST = 1_000
+"""Runs of one state that are counted."""
+SHOWN = (Status.WAITING, Status.RUNNING, Status.QUEUED, Status.FAILED, Status.SUCCEEDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of runs, up to MOST."""
+
+    number: int
+    more: bool = False
+
+    @classmethod
+    def of(cls, scope: Scope) -> Count:
+        found = scope.runs().values("pk")[: MOST + 1].count()
+        return cls(min(found, MOST), found > MOST)
+
+    def __str__(self) -> str:
+        number = intcomma(self.number)
+        return gettext("%(number)s+") % {"number": number} if self.more else str(number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A count that filters the list, or takes the filter away where it is on."""
+
+    state: State
+    count: Count
+    label: str
+    url: str
+    on: bool
+
+
+def chips(scope: Scope, query: QueryDict) -> list[Chip]:
+    """Of the runs that meet the other filters. One query each."""
+    attention = _chip(scope.only(queries.attention()), query, _attention(), "attention", "1")
+    states = [
+        _chip(scope.only(Q(status=each)), query, STATES[each], "status", each) for each in SHOWN
+    ]
+    return [attention, *states]
+
+
+def _attention() -> State:
+    return State(
+        value="attention",
+        label=gettext("need attention"),
+        tone="warn",
+        icon="triangle",
+        sentence=gettext("Stuck, stalled, parked, or with an effect in doubt."),
+    )
+
+
+def _chip(scope: Scope, query: QueryDict, state: State, name: str, value: str) -> Chip:
+    is_on = query.get(name) == value
+    other = "attention" if name == "status" else "status"
+    count = Count.of(scope)
+    return Chip(
+        state=state if count.number else replace(state, tone="neutral"),
+        count=count,
+        label=_label(state, count),
+        url=addresses.here(query, **{name: None if is_on else value, other: None}),
+        on=is_on,
+    )
+
+
+def _label(state: State, count: Count) -> str:
+    if state.value != "attention":
+        return f"{count} {str(state.label).lower()}"
+    if count.number == 1:
+        return gettext("1 needs attention")
+    return pgettext("runs", "%(count)s need attention") % {"count": count}
