@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from accounts.models import User
+from approvals.details import Detail
 from approvals.models import Opening
-from approvals.queries import Detail
 from approvals.status import Status
 
 

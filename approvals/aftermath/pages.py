@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.actors import Actor
-from approvals import errors, queries
+from approvals import details, errors, queries
 from approvals.aftermath import mishaps
 from approvals.aftermath.forms import MishapForm, WithdrawForm
 from runs import web
@@ -28,7 +28,7 @@ def report(request: HttpRequest, request_id: UUID) -> HttpResponse:
     found = queries.visible_to(user).select_related("run", "decision").filter(pk=request_id).first()
     if found is None:
         raise errors.NoSuchRequest
-    form = MishapForm(request.POST or None, initial={"token": queries.form_token()})
+    form = MishapForm(request.POST or None, initial={"token": details.form_token()})
     code = 200
     if request.method == "POST":
         code = 422

@@ -13,7 +13,7 @@ from itertools import groupby
 from uuid import UUID
 
 from accounts.models import User
-from approvals import amounts, gates, glance, policy, queries, replies, shapes
+from approvals import amounts, details, gates, glance, policy, queries, replies, shapes
 from approvals.amounts import Amount
 from approvals.bulk import kinds
 from approvals.bulk.kinds import Kind
@@ -163,7 +163,7 @@ def _item(request: Request, gate: Gate, groups: frozenset[str]) -> Item:
         request=request,
         gate=gate,
         kind=kinds.of(request, question.tool),
-        token=queries.form_token(),
+        token=details.form_token(),
         amount=amount,
         values=tuple(_values(held or {}, amount, _first(request, shown))),
         more=held is None,

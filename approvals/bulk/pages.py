@@ -23,7 +23,7 @@ from accounts import actors, proof
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import decisions, errors, queries, refusals
+from approvals import decisions, details, errors, queries, refusals
 from approvals.bulk import acts, forms, offers
 from approvals.bulk.acts import Ballot, Result, Sent
 from approvals.bulk.forms import BulkForm
@@ -117,7 +117,7 @@ class _Page:
         kind = items[0].kind if items else None
         one = kind if len({each.kind for each in items}) == 1 else None
         names = {name: (typed or {}).get(name, "") for name in ("comment", "reason")}
-        initial = names | {"batch": queries.form_token(), "kind": kind.token if kind else ""}
+        initial = names | {"batch": details.form_token(), "kind": kind.token if kind else ""}
         gates = [each.gate for each in items]
         return self._answer(
             "approvals/bulk/choose.html",

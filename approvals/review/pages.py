@@ -20,8 +20,9 @@ from accounts import errors as accounts_errors
 from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors, forms, queries, refusals, shapes
+from approvals import clock, decisions, details, errors, forms, queries, refusals, shapes
 from approvals.aftermath import mishaps, openings
+from approvals.details import Detail
 from approvals.forms import DecisionForm
 from approvals.jsonforms import fields
 from approvals.reply_forms import Reply, ReplyForm
@@ -47,7 +48,7 @@ def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
     if request.method == "POST":
         return _decide(request, request_id, _voter(request, request_id))
     user = web.reader(request, SEE)
-    detail = queries.detail(request_id, user)
+    detail = details.of(request_id, user)
     if request.headers.get("HX-Request") == "true":
         return _progress(request, reading.of(detail, user, Actor.of(request)))
     page = _Page(request=request, user=user)
@@ -84,7 +85,7 @@ def _voter(request: HttpRequest, request_id: UUID) -> User:
 
 def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
     page = _Page(request=request, user=user)
-    detail = queries.detail(request_id, user)
+    detail = details.of(request_id, user)
     _require_a_form(request, detail)
     form = DecisionForm(request.POST)
     chosen = picked.form(detail, posted=request.POST)
@@ -102,7 +103,7 @@ def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
     return _send(page, request_id, form, chosen, reply)
 
 
-def _require_a_form(request: HttpRequest, detail: queries.Detail) -> None:
+def _require_a_form(request: HttpRequest, detail: Detail) -> None:
     """Raise NotTaken for what would be a command for LangGraph, or for anything but a form.
 
     Such fields would not be read anyway. Who sends them means something else than a verdict, and is
@@ -124,7 +125,7 @@ def _require_a_form(request: HttpRequest, detail: queries.Detail) -> None:
         raise refusal
 
 
-def _keep(request: HttpRequest, detail: queries.Detail, wrong: Mapping[str, list[str]]) -> None:
+def _keep(request: HttpRequest, detail: Detail, wrong: Mapping[str, list[str]]) -> None:
     """A form that did not get as far as the decision is a refused attempt, too."""
     refusals.record(
         detail.request.pk,
@@ -157,22 +158,22 @@ def _send(
         typed = {"comment": sent["comment"], "reply": _typed(request)}
         return proof.ask(request, typed, passkey=passkey)
     except errors.PayloadChanged as refusal:
-        now = queries.detail(refusal.now or request_id, user)
+        now = details.of(refusal.now or request_id, user)
         return page.show(now, comment=sent["comment"], refusal=refusal, unsent=chosen.entered)
     except (errors.BadValue, errors.ReasonMissing) as refusal:
         if not isinstance(refusal, errors.BadValue) or not chosen.note(refusal):
             form.add_error(getattr(refusal, "field", "comment"), str(refusal))
-        return page.show(queries.detail(request_id, user), form=form, chosen=chosen, status=422)
+        return page.show(details.of(request_id, user), form=form, chosen=chosen, status=422)
     except errors.NoSuchRequest:
         raise
     except errors.ApprovalsError as refusal:
-        detail = queries.detail(request_id, user)
+        detail = details.of(request_id, user)
         return page.show(detail, comment=sent["comment"], refusal=refusal, unsent=chosen.entered)
     proof.forget(request)
     return HttpResponseRedirect(reverse("approvals:review", args=[request_id]))
 
 
-def _reply(detail: queries.Detail, form: ReplyForm, sent: Mapping[str, str]) -> Reply | None:
+def _reply(detail: Detail, form: ReplyForm, sent: Mapping[str, str]) -> Reply | None:
     """What the form says. None: something is missing, and stands at its place."""
     if not form.parts:  # nothing to choose from: the policy says what the verdict means, or nobody
         return Reply(verdict=Verdict(sent["verdict"] or Verdict.APPROVED))
@@ -199,7 +200,7 @@ class _Page:
 
     def show(  # noqa: PLR0913 (what a page may have to say besides the request)
         self,
-        detail: queries.Detail,
+        detail: Detail,
         *,
         form: DecisionForm | None = None,
         comment: str = "",
@@ -246,13 +247,13 @@ class _Page:
         headers = self.request.headers
         return headers.get("Sec-Purpose", "") + headers.get("Purpose", "")
 
-    def must_read(self, detail: queries.Detail) -> bool:
+    def must_read(self, detail: Detail) -> bool:
         return bool(self._review(detail).exact.too_long)
 
-    def _review(self, detail: queries.Detail) -> Review:
+    def _review(self, detail: Detail) -> Review:
         reveal = _reveals(self.request, detail)
         if reveal and detail.hidden:
-            detail = queries.detail(detail.request.pk, self.user, reveal=True)
+            detail = details.of(detail.request.pk, self.user, reveal=True)
         return reading.of(detail, self.user, Actor.of(self.request), reveal=reveal)
 
 
@@ -302,10 +303,10 @@ def _news(review: Review) -> str:
 def payload(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """The whole question as JSON, for those too long to be read on the page."""
     user = web.reader(request, SEE)
-    detail = queries.detail(request_id, user)
+    detail = details.of(request_id, user)
     revealed = _reveals(request, detail)
     if revealed and detail.hidden:
-        detail = queries.detail(request_id, user, reveal=True)
+        detail = details.of(request_id, user, reveal=True)
     whole = revealed or reading.sees_all(detail, user)
     value = detail.payload if whole else masking.mask(detail.payload).value
     text = json.dumps(value, indent=2, ensure_ascii=False)
@@ -314,7 +315,7 @@ def payload(request: HttpRequest, request_id: UUID) -> HttpResponse:
     return response
 
 
-def _reveals(request: HttpRequest, detail: queries.Detail) -> bool:
+def _reveals(request: HttpRequest, detail: Detail) -> bool:
     return web.reveals(request, detail.run.pk, f"request {detail.request.pk}")
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from approvals import queries, reply_forms, shapes
+from approvals import reply_forms, shapes
+from approvals.details import Detail
 from approvals.models import Decision, Vote
 from approvals.reply_forms import ReplyForm
 from approvals.review.shown import Shown
@@ -65,14 +66,14 @@ class Proposal:
     outcomes: tuple[Outcome, ...]
 
 
-def form(detail: queries.Detail, posted: QueryDict | None = None) -> ReplyForm:
+def form(detail: Detail, posted: QueryDict | None = None) -> ReplyForm:
     """The form for the actions, starting from what somebody has chosen before, if anybody has."""
     approvals = [vote for vote in detail.votes if vote.verdict == Verdict.APPROVED]
     before = _picks(detail, approvals[0]) if approvals else {}
     return reply_forms.make(detail.shape, detail.actions, posted=posted, before=before)
 
 
-def calls(detail: queries.Detail, *, unmasked: bool) -> tuple[Call, ...]:
+def calls(detail: Detail, *, unmasked: bool) -> tuple[Call, ...]:
     """The actions, where there are several."""
     return numbered(detail.actions, unmasked=unmasked)
 
@@ -102,7 +103,7 @@ def words(form: ReplyForm) -> dict[str, object]:
     }
 
 
-def outcomes(detail: queries.Detail, *, unmasked: bool) -> tuple[Outcome, ...]:
+def outcomes(detail: Detail, *, unmasked: bool) -> tuple[Outcome, ...]:
     """What was decided about each action; empty where the verdict says it all."""
     decision = detail.decision
     if decision is None:
@@ -110,7 +111,7 @@ def outcomes(detail: queries.Detail, *, unmasked: bool) -> tuple[Outcome, ...]:
     return _shown(detail, _picks(detail, decision), unmasked=unmasked)
 
 
-def proposals(detail: queries.Detail, *, unmasked: bool) -> tuple[Proposal, ...]:
+def proposals(detail: Detail, *, unmasked: bool) -> tuple[Proposal, ...]:
     """Changes that people have proposed while nothing is decided."""
     if detail.request.status != Status.PENDING:
         return ()
@@ -121,15 +122,13 @@ def proposals(detail: queries.Detail, *, unmasked: bool) -> tuple[Proposal, ...]
     )
 
 
-def _picks(detail: queries.Detail, kept: Vote | Decision) -> dict[str, Pick]:
+def _picks(detail: Detail, kept: Vote | Decision) -> dict[str, Pick]:
     return shapes.picks_of(
         detail.shape, detail.actions, kept.verdict, value=kept.value, args=kept.args
     )
 
 
-def _shown(
-    detail: queries.Detail, picks: Mapping[str, Pick], *, unmasked: bool
-) -> tuple[Outcome, ...]:
+def _shown(detail: Detail, picks: Mapping[str, Pick], *, unmasked: bool) -> tuple[Outcome, ...]:
     found = tuple(
         _outcome(action, picks[action.token], unmasked=unmasked)
         for action in detail.actions

@@ -18,6 +18,7 @@ from accounts.proof import Missing
 from approvals import amounts, claims, clock, eligibility, queries, shapes, urgency
 from approvals.amounts import Amount
 from approvals.claims import Looker
+from approvals.details import Detail
 from approvals.electorate import Electorate, Tally
 from approvals.inbox import lines
 from approvals.models import Request, Vote
@@ -35,7 +36,7 @@ from runs.story import Ahead
 class Review:
     """Everything on the page besides the form."""
 
-    detail: queries.Detail
+    detail: Detail
     state: State
     urgent: bool
     tally: Tally | None
@@ -103,7 +104,7 @@ class Review:
         return ".".join(map(str, (*parts, decision.delivery if decision else "")))
 
 
-def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False) -> Review:
+def of(detail: Detail, user: User, actor: Actor, *, reveal: bool = False) -> Review:
     """The page of `detail` for `user`, who acts as `actor`.
 
     `reveal`: show what would be hidden from this person, who may see it and was recorded.
@@ -156,7 +157,7 @@ def of(detail: queries.Detail, user: User, actor: Actor, *, reveal: bool = False
     )
 
 
-def ahead(detail: queries.Detail, user: User) -> Ahead | None:
+def ahead(detail: Detail, user: User) -> Ahead | None:
     """What approving would touch outside; None once it is closed."""
     request = detail.request
     if request.status != Status.PENDING:
@@ -166,14 +167,14 @@ def ahead(detail: queries.Detail, user: User) -> Ahead | None:
     return preview.of(detail.run, user, permit=permit)
 
 
-def sees_all(detail: queries.Detail, user: User) -> bool:
+def sees_all(detail: Detail, user: User) -> bool:
     """Whether nothing is hidden from this person, because it is for them to decide."""
     person = eligibility.person(user)
     nobody = eligibility.Involved(requester_id=None)
     return eligibility.why_not(person, detail.gate, nobody, Verdict.REJECTED) is None
 
 
-def _difference(detail: queries.Detail, *, unmasked: bool) -> tuple[object, object]:
+def _difference(detail: Detail, *, unmasked: bool) -> tuple[object, object]:
     """The question of the former round and this one, both None if they do not differ."""
     if detail.previous is None or detail.previous.digest == detail.digest:
         return None, None
@@ -190,7 +191,7 @@ def _asked(payload: object) -> object:
     return payload
 
 
-def _steps(detail: queries.Detail) -> tuple[State, ...]:
+def _steps(detail: Detail) -> tuple[State, ...]:
     """Where the decision has been, is, and will come."""
     if detail.decision is None or detail.delivery is None:
         return ()
@@ -212,7 +213,7 @@ def _ahead(state: State) -> State:
     return replace(state, tone="neutral", icon="dot", sentence="Not yet.")
 
 
-def _effect(detail: queries.Detail) -> Effect | None:
+def _effect(detail: Detail) -> Effect | None:
     request = detail.request
     if not request.tool:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from approvals import errors, queries, replies, shapes
+from approvals import details, errors, replies, shapes
 from approvals.electorate import Electorate, gate_of
 from approvals.models import Decision, Request, Vote
 from approvals.permits import Permits
@@ -115,8 +115,8 @@ def test_a_proposer_is_not_called_upon_again(asked, ben, eve):
     approve(request, ben, args=LESS)
     tally = Electorate.of([request]).tally(request, gate_of(request))
     assert (tally.approvals, tally.able, tally.missing) == (0, 1, 1)
-    assert not queries.detail(request.pk, ben).may_approve
-    assert queries.detail(request.pk, eve).may_approve
+    assert not details.of(request.pk, ben).may_approve
+    assert details.of(request.pk, eve).may_approve
 
 
 @pytest.mark.usefixtures("editable")

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from approvals import clock, errors, gates, notices, nudges, queries, sweep
+from approvals import clock, details, errors, gates, notices, nudges, queries, sweep
 from approvals.decisions import Outcome
 from approvals.electorate import Electorate
 from approvals.models import Firing, Request
@@ -103,7 +103,7 @@ def test_each_step_lets_one_more_group_have_a_say_and_decides_nothing(
     with pytest.raises(errors.NotEligible):
         approve(request, lou)
     with pytest.raises(errors.NoSuchRequest):
-        queries.detail(request.pk, lou)
+        details.of(request.pk, lou)
     age(request, timedelta(minutes=11))
     assert [sweep.sweep() for _ in range(3)] == [1, 0, 0]
     escalated = now(request)
@@ -114,7 +114,7 @@ def test_each_step_lets_one_more_group_have_a_say_and_decides_nothing(
     (entry,) = entries(request, "request.escalated")
     assert (entry.actor_label, entry.data["group"]) == ("escalation", "leads")
     assert queries.waiting_for(lou) == queries.waiting_for(ben) == 1
-    assert queries.detail(request.pk, lou).sentence == "1 of finance or leads, not the requester"
+    assert details.of(request.pk, lou).sentence == "1 of finance or leads, not the requester"
     age(request, timedelta(minutes=10))
     assert sweep.sweep() == 1
     assert now(request).joined == ["leads", "board"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 
-from approvals import clock, errors, queries, requests
+from approvals import clock, details, errors, queries, requests
 from approvals.models import Request
 from runs.models import Run
 from tests.approvals.conftest import approve, ask, due_in, give, now, ours, pending, reject
@@ -74,7 +74,7 @@ def situation(request, asked, ada, ben, rule):  # noqa: C901 (one line per case)
 @pytest.mark.parametrize("verdict", ["approved", "rejected"])
 def test_the_page_offers_exactly_what_would_be_accepted(situation, verdict):
     request, user = situation
-    shown = queries.detail(request.pk, user)
+    shown = details.of(request.pk, user)
     may = shown.may_approve if verdict == "approved" else shown.may_reject
     why = shown.why_not_approve if verdict == "approved" else shown.why_not_reject
     assert may is (why == "")
@@ -127,12 +127,12 @@ def test_approvers_see_what_their_groups_were_asked_and_others_see_all(asked, be
     stranger = person("Mia", "approver", "marketing")
     dee = person("Dee")
     for sees in (ben, person("Olga", "operator"), person("Cy"), person("Rut")):
-        assert queries.detail(request.pk, sees).request == request
+        assert details.of(request.pk, sees).request == request
         assert len(queries.pending(sees)) == 1
     for blind in (stranger, dee):
         assert queries.pending(blind) == queries.decided(blind) == queries.needs(blind) == []
         with pytest.raises(errors.NoSuchRequest):
-            queries.detail(request.pk, blind)
+            details.of(request.pk, blind)
 
 
 def test_the_review_page_has_everything_that_a_decision_needs(waiting_run, ben, rule):
@@ -140,7 +140,7 @@ def test_the_review_page_has_everything_that_a_decision_needs(waiting_run, ben, 
     run = waiting_run()
     first = ask(run, pending(ours()))
     second = ask(run, pending(ours("Refund order 8?", facts={"Amount": "€120"}, why="CFO said so")))
-    shown = queries.detail(second.pk, ben)
+    shown = details.of(second.pk, ben)
     assert shown.question.title == "Refund order 8?"
     assert (shown.question.facts, shown.question.why) == ({"Amount": "€120"}, "CFO said so")
     assert (shown.question.tool, shown.question.args) == ("payments.refund", ours()["args"])
@@ -151,8 +151,8 @@ def test_the_review_page_has_everything_that_a_decision_needs(waiting_run, ben, 
     assert (shown.answerable, shown.reauthenticate) == (True, True)
     assert [each.key for each in shown.actions[0].choices] == ["approve", "reject"]
     assert shown.digest == second.digest
-    assert shown.token != queries.detail(second.pk, ben).token
-    assert queries.detail(first.pk, ben).replaced_by == second.pk
+    assert shown.token != details.of(second.pk, ben).token
+    assert details.of(first.pk, ben).replaced_by == second.pk
 
 
 def test_what_was_decided_is_listed_newest_first_page_by_page(asked, ben):
@@ -175,5 +175,5 @@ def test_a_right_that_was_taken_away_hides_the_inbox(asked, ben):
 
 
 def test_a_deadline_without_a_word_for_it_says_that_the_run_is_cancelled(asked, ben):
-    assert queries.detail(asked("May I?").pk, ben).lapse == "then the run is cancelled"
+    assert details.of(asked("May I?").pk, ben).lapse == "then the run is cancelled"
     assert now(Request.objects.get()).status == "pending"

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 
 from accounts import errors as accounts_errors
 from accounts.models import User
-from approvals import clock, delegations, eligibility, errors, queries
+from approvals import clock, delegations, details, eligibility, errors, queries
 from approvals.electorate import Electorate, gate_of
 from approvals.models import Decision, Delegation, Vote
 from audit.models import Entry
@@ -67,10 +67,10 @@ def test_it_is_in_the_stand_ins_inbox_and_in_sight(asked, gus, delegate):
     request = asked()
     assert queries.waiting_for(gus) == 0
     with pytest.raises(errors.NoSuchRequest):
-        queries.detail(request.pk, gus)
+        details.of(request.pk, gus)
     delegate()
     assert [row.request for row in queries.needs(gus)] == [request]
-    assert queries.detail(request.pk, gus).may_approve
+    assert details.of(request.pk, gus).may_approve
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_stand_in_of_the_requester_may_not_approve_even_with_a_say_of_their_ow
     request = asked()
     delegate(ada, eve)
     assert refused(approve, request, eve) == "stand_in"
-    assert not queries.detail(request.pk, eve).may_approve
+    assert not details.of(request.pk, eve).may_approve
     assert reject(request, eve).decided
 
 
@@ -150,7 +150,7 @@ def test_the_two_are_one_voice_of_a_quorum(asked, rule, ben, gus, eve, delegate,
     assert approve(request, one).missing == 1
     assert refused(approve, request, other) == "one_voice"
     assert other.pk not in Electorate.of([request]).called(request, gate_of(request))
-    assert "stands in for the other" in queries.detail(request.pk, other).why_not_approve
+    assert "stands in for the other" in details.of(request.pk, other).why_not_approve
     assert approve(request, eve).decided
 
 

@@ -12,7 +12,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.runtime import RunControl
 
 from accounts.actors import Actor
-from approvals import ask, clock, queries, targets
+from approvals import ask, clock, details, targets
 from approvals.errors import PayloadNotPlain
 from approvals.models import Decision, Request
 from approvals.permits import Permits
@@ -176,7 +176,7 @@ def test_the_page_shows_what_changed_about_the_target(start, shop, ben):
     approve(open_of(run), ben)
     shop.version = 2
     drive(run)
-    detail = queries.detail(open_of(run).pk, ben)
+    detail = details.of(open_of(run).pk, ben)
     assert detail.previous is not None
     assert detail.previous.payload["target"]["facts"] == {"version": 1}
     assert detail.question.state == {"version": 2}

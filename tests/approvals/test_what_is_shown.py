@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from approvals import queries
+from approvals import details
 from approvals.policies import masks
 from approvals.policies.steps import Mask
 from tests.approvals.conftest import approve, ask, now, ours, pending
@@ -94,12 +94,12 @@ def test_what_is_hidden_is_hidden_in_changes_that_others_propose(client, asked, 
     assert approve(request, tom, args={**ARGS, "amount_cents": 99}).missing == 1
     client.force_login(ben)
     assert IBAN not in html_of(client.get(page_of(request)))
-    (vote,) = queries.detail(request.pk, ben).votes
+    (vote,) = details.of(request.pk, ben).votes
     assert vote.args == {**ARGS, "amount_cents": 99, "to": {"iban": masks.HIDDEN}}
 
 
 def test_hiding_changes_nothing_that_is_kept_or_compared(masked, ben):
-    detail = queries.detail(masked.pk, ben)
+    detail = details.of(masked.pk, ben)
     assert isinstance(detail.payload, dict)
     assert detail.payload["args"]["to"]["iban"] == masks.HIDDEN
     assert now(masked).payload["args"]["to"]["iban"] == IBAN
@@ -111,8 +111,8 @@ def test_who_does_not_see_all_may_change_nothing(masked, rule, ben):
     rule(masked=["args.to.iban: treasury"], editable=["amount_cents"])
     masked.policy["editable"] = ["amount_cents"]
     masked.save(update_fields=["policy"])
-    assert not queries.detail(masked.pk, ben).gate.may_change("amount_cents")
-    assert queries.detail(masked.pk, ben, reveal=True).gate.may_change("amount_cents")
+    assert not details.of(masked.pk, ben).gate.may_change("amount_cents")
+    assert details.of(masked.pk, ben, reveal=True).gate.may_change("amount_cents")
 
 
 def test_a_look_behind_needs_the_permission_and_is_recorded(client, masked, ben):
@@ -145,7 +145,7 @@ def test_a_summary_that_cannot_be_filled_is_left_out(asked, rule, ben):
     rule(summary="Refund {amount} to {args.nobody}")
     request = asked(ours("Refund order 7?", args=ARGS))
     assert request.title == "Refund order 7?"
-    assert queries.detail(request.pk, ben).summary == ""
+    assert details.of(request.pk, ben).summary == ""
 
 
 def test_what_is_masked_does_not_come_out_through_summary_title_or_key_facts(asked, rule, ben):
@@ -156,7 +156,7 @@ def test_what_is_masked_does_not_come_out_through_summary_title_or_key_facts(ask
     )
     request = asked(ours(args=ARGS))
     assert request.title == f"Pay to {masks.HIDDEN}"
-    detail = queries.detail(request.pk, ben)
+    detail = details.of(request.pk, ben)
     assert detail.summary == f"Pay to {masks.HIDDEN}"
     assert detail.key_facts == (("args.to.iban", masks.HIDDEN),)
 
