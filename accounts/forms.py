@@ -34,7 +34,7 @@ def _place(name: str) -> str:
 
 
 class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic when it runs
-    """Name, look and time zone."""
+    """Name, look, how times read, and whether single keys are shortcuts."""
 
     time_zone = forms.ChoiceField(
         choices=time_zones, help_text="Pages show times in this zone. Rules never depend on it."
@@ -42,8 +42,12 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic whe
 
     class Meta:
         model = User
-        fields = ("first_name", "last_name", "time_zone", "theme")
-        widgets = {"theme": forms.RadioSelect}  # noqa: RUF012  # Django's form options
+        fields = ("first_name", "last_name", "theme", "time_zone", "times", "hours", "shortcuts")
+        widgets = {  # noqa: RUF012  # Django's form options
+            "theme": forms.RadioSelect,
+            "times": forms.RadioSelect,
+            "hours": forms.RadioSelect,
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -14,12 +14,27 @@ from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 
 class Theme(models.TextChoices):
     SYSTEM = "system", "As the device is set"
     LIGHT = "light", "Light"
     DARK = "dark", "Dark"
+
+
+class Times(models.TextChoices):
+    """How lists say when something was or will be."""
+
+    RELATIVE = "relative", _("How long ago: 3 min ago")
+    ABSOLUTE = "absolute", _("Date and time: 2026-11-29 16:21:04")
+
+
+class Hours(models.TextChoices):
+    """How the hours of a day are counted."""
+
+    TWENTY_FOUR = "24", _("24 hours: 16:21")
+    TWELVE = "12", _("12 hours: 4:21 pm")
 
 
 def validate_time_zone(name: str) -> None:
@@ -58,6 +73,15 @@ class User(AbstractUser):
     email = models.EmailField("e-mail address", unique=True)
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
     theme = models.CharField(max_length=8, choices=Theme, default=Theme.SYSTEM)
+    times = models.CharField(
+        _("times in lists"), max_length=8, choices=Times, default=Times.RELATIVE
+    )
+    hours = models.CharField(_("hours"), max_length=2, choices=Hours, default=Hours.TWENTY_FOUR)
+    shortcuts = models.BooleanField(
+        _("single keys as shortcuts"),
+        default=True,
+        help_text=_("Switch them off if keys are pressed by mistake, or by speech. Ctrl K stays."),
+    )
     is_demo = models.BooleanField(
         default=False, help_text="Made by the demo. May sign in only while demo mode is on."
     )
@@ -74,6 +98,12 @@ class User(AbstractUser):
             ),
             models.CheckConstraint(
                 condition=models.Q(theme__in=Theme.values), name="accounts_user_theme_is_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(times__in=Times.values), name="accounts_user_times_is_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(hours__in=Hours.values), name="accounts_user_hours_is_known"
             ),
         ]
 

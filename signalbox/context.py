@@ -10,6 +10,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from accounts import proof
 from accounts.middleware import SHOW_UTC
@@ -21,8 +23,10 @@ from approvals import queries as approvals
 class Place:
     """An entry of the main menu. `permission` is needed to see it; empty: everybody signed in."""
 
-    label: str
+    label: str | Promise
     route: str
+    key: str
+    """Pressed after g."""
     permission: str = ""
     count: Callable[[User], int] | None = None
     """How many things there wait for this person."""
@@ -34,26 +38,28 @@ class Place:
 class Link:
     """A place as one person sees it on one page."""
 
-    label: str
+    label: str | Promise
     url: str
+    key: str
     current: bool
     count: int
     live: str
 
 
 PLACES = (
-    Place(label="Overview", route="overview"),
-    Place(label="Runs", route="runs:list", permission="runs.view_run"),
+    Place(label=_("Overview"), route="overview", key="o"),
+    Place(label=_("Runs"), route="runs:list", key="r", permission="runs.view_run"),
     Place(
-        label="Approvals",
+        label=_("Approvals"),
         route="approvals:inbox",
+        key="a",
         permission="approvals.view_request",
         count=approvals.waiting_for,
         live="waiting",
     ),
-    Place(label="Ledger", route="ledger:list", permission="ledger.view_effect"),
-    Place(label="Workers", route="runs:workers", permission="runs.view_run"),
-    Place(label="Audit", route="audit:list", permission="audit.view_entry"),
+    Place(label=_("Ledger"), route="ledger:list", key="l", permission="ledger.view_effect"),
+    Place(label=_("Workers"), route="runs:workers", key="w", permission="runs.view_run"),
+    Place(label=_("Audit"), route="audit:list", key="u", permission="audit.view_entry"),
 )
 
 
@@ -85,6 +91,7 @@ def menu(person: User, path: str) -> list[Link]:
             Link(
                 label=place.label,
                 url=url,
+                key=place.key,
                 current=path == url if home else path.startswith(url),
                 count=place.count(person) if place.count else 0,
                 live=reverse(place.live) if place.live else "",

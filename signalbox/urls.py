@@ -7,11 +7,15 @@ from django.urls import include, path
 from accounts import views as accounts
 from accounts.saved import views as saved
 from signalbox import views
+from signalbox.palette import pages as palette
+from signalbox.shortcuts import pages as shortcuts
 
 urlpatterns = [
     path("", views.overview, name="overview"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
+    path("go/", palette.go, name="go"),
+    path("keys/", shortcuts.keys, name="keys"),
     path("me/", accounts.me, name="me"),
     path("me/views/", saved.saved_views, name="saved_views"),
     path("me/views/save/", saved.save, name="save_view"),

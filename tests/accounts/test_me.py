@@ -11,7 +11,15 @@ from accounts.models import User
 from tests.support.people import person
 
 pytestmark = pytest.mark.django_db
-FIELDS = {"first_name": "Ada", "last_name": "", "time_zone": "Europe/Berlin", "theme": "dark"}
+FIELDS = {
+    "first_name": "Ada",
+    "last_name": "",
+    "time_zone": "Europe/Berlin",
+    "theme": "dark",
+    "times": "relative",
+    "hours": "24",
+    "shortcuts": "on",
+}
 
 
 @pytest.fixture

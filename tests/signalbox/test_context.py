@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def labels(user: User, path: str = "/") -> list[str]:
-    return [link.label for link in context.menu(user, path)]
+    return [str(link.label) for link in context.menu(user, path)]
 
 
 def test_people_see_the_places_that_they_may_open() -> None:

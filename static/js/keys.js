@@ -1,0 +1,64 @@
+// Keys: docs/pages.md says what a page gives them to work with. They move the focus, follow links
+// and pause updates; none decides or changes anything. Only Ctrl Enter sends a form, and only one
+// that has a single button which neither harms nor decides.
+import { open } from "./sheet.js";
+
+const PATIENCE = 1500; // milliseconds between g and the letter after it
+const OVER = "dialog[open], details.menu[open]";
+const BOXES = "[type=checkbox], [type=radio]";
+const TYPING = `textarea, select, input:not(${BOXES}), [contenteditable]`;
+
+const all = (selector) => [...document.querySelectorAll(selector)].filter((it) => it.checkVisibility());
+const keyed = (key) => document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`);
+const follow = (...selectors) => selectors.map((each) => all(each)[0]).find(Boolean)?.click();
+const focus = (it) => it?.focus();
+
+const step = (by) => {
+  const rows = all("main .list .open");
+  const here = document.activeElement.closest(".list tr");
+  const now = rows.findIndex((row) => here?.contains(row));
+  focus(rows[now < 0 ? 0 : Math.min(Math.max(now + by, 0), rows.length - 1)]);
+};
+const KEYS = {
+  j: () => step(1),
+  k: () => step(-1),
+  "[": () => follow("main a[rel=prev]"),
+  "]": () => follow("main a[rel=next]"),
+  u: () => follow("main a[rel=up]", "main .crumbs a"),
+  ".": () => follow("main a[data-key='.']", "main .fresh a"),
+  p: () => follow("[data-pause]"),
+  "/": () => focus(all("main [type=search]")[0]),
+  "?": () => open(keyed("?")[0]),
+};
+
+const commands = ({ key, target }) => {
+  if (key.toLowerCase() === "k") return open(keyed("Ctrl K")[0]), true;
+  const buttons = [...(target.form?.elements ?? [])].filter((it) => it.type === "submit");
+  if (key !== "Enter" || !buttons.length) return false;
+  const [only] = buttons;
+  if (buttons.length > 1 || only.matches(".danger, [data-key]")) focus(buttons.find((it) => it.matches(".primary")) ?? only);
+  else only.click();
+  return true;
+};
+
+let lead = 0;
+const single = (key) => {
+  const after = Date.now() - lead < PATIENCE;
+  lead = key === "g" && !after ? Date.now() : 0;
+  if (after) return keyed(`g ${key}`)[0]?.click();
+  if (/^[1-9]$/.test(key)) return all("main .tabs a")[key - 1]?.click();
+  return Object.hasOwn(KEYS, key) ? KEYS[key]() : focus([...keyed(key)].find((it) => it.checkVisibility()));
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  if ((ctrlKey || metaKey) && !altKey) return commands(event) && event.preventDefault();
+  // On some keyboards [ and ] need AltGr, which Windows reports as Ctrl and Alt.
+  if ((ctrlKey || altKey) && !event.getModifierState("AltGraph")) return;
+  if (document.documentElement.dataset.keys === "off" || key.length > 1) return;
+  if (event.repeat && !"jk".includes(key)) return;
+  if (target.matches?.(TYPING) || document.querySelector(OVER)) return;
+  single(key);
+  if (key === "/" || key === "?") event.preventDefault();
+});
