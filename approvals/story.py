@@ -10,10 +10,9 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from accounts.models import User
-from approvals import deadlines, queries
+from approvals import queries, waiting
 from approvals.aftermath import mishaps
 from approvals.models import Decision, Request
-from approvals.policy import OnDeadline, Policy
 from approvals.status import DELIVERIES, SEVERITIES, STATES, Delivery, Status
 from runs.models import Run
 from runs.status import State
@@ -68,26 +67,7 @@ class Story:
         ]
 
     def notice(self, run: Run, user: User) -> Notice | None:
-        """The open question whose deadline is nearest."""
-        open_ = queries.visible_to(user).filter(run=run, status=Status.PENDING)
-        request = open_.order_by("deadline").first()
-        if request is None:
-            return None
-        more = open_.count() - 1
-        return Notice(
-            tone="human",
-            text=phrase(
-                f"Waits for {request.asked_of}: {_sentence(request.title)} Asked ",
-                request.created_at,
-                "; the deadline is ",
-                request.deadline,
-                f", {_lapse(request)}.",
-                f" {more} more question{'s' if more > 1 else ''} of this run "
-                f"{'are' if more > 1 else 'is'} open." * (more > 0),
-            ),
-            url=_url(request),
-            action="Review request" if _may_decide(request, user) else "See request",
-        )
+        return waiting.notice(run, user)
 
     def facts(self, run_id: UUID) -> list[Fact]:
         count = Request.objects.filter(run_id=run_id, status=Status.PENDING).count()
@@ -199,23 +179,5 @@ def _mishaps(
             )
 
 
-def _may_decide(request: Request, user: User) -> bool:
-    if not user.has_perm("approvals.decide_request"):
-        return False
-    named = user.email in request.people
-    return named or user.groups.filter(name__in=request.groups).exists()
-
-
-def _lapse(request: Request) -> str:
-    rule = Policy.read(request.policy)
-    follows = deadlines.outcome(request, rule).outcome
-    return OnDeadline(follows).label
-
-
 def _url(request: Request) -> str:
     return reverse("approvals:review", args=[request.pk])
-
-
-def _sentence(title: str) -> str:
-    """The title with a full stop, unless it ends a sentence by itself."""
-    return title if title.endswith((".", "?", "!", "…")) else f"{title}."

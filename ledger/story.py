@@ -17,8 +17,10 @@ from ledger.models import Drift, Effect, EffectAttempt, Stop
 from ledger.preview import ahead
 from ledger.status import DONE, OUTCOMES, STATES, Status
 from ledger.undo import telling
+from runs.advice import telling as advice
 from runs.models import Run
 from runs.status import OVERLAYS, Park, State
+from runs.status import Status as RunStatus
 from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab, phrase
 
 MOST = 200
@@ -73,30 +75,12 @@ class Story:
         doubtful = Effect.objects.filter(run=run, status=Status.IN_DOUBT).order_by("created_at")
         effect = doubtful.first()
         if effect is not None:
-            may = user.has_perm("ledger.settle_effect")
-            return Notice(
-                tone="warn",
-                text=phrase(
-                    f"A call of {effect.tool} was started and nobody heard how it ended: noticed ",
-                    effect.updated_at,
-                    ". Nothing else of this run is sent until somebody settles it.",
-                ),
-                url=_url(effect),
-                action="Settle the effect" if may else "See the effect",
-            )
+            return _doubtful(effect, run, user)
         drift = Drift.objects.filter(drifting.UNDECIDED, run=run).first()
         if drift is not None:
-            return Notice(
-                tone="warn",
-                text=phrase(
-                    f"A step ran again and wanted {drift.tool} done with other arguments than the"
-                    " first time. Nothing more is sent until somebody accepts that.",
-                ),
-                url=reverse("ledger:drift", args=[drift.uid]),
-                action="Compare the two",
-            )
-        if run.park_reason == Park.EMERGENCY_STOP:
-            return _stopped(run)
+            return _undecided(drift, run, user)
+        if run.park_reason == Park.EMERGENCY_STOP or run.status == RunStatus.QUEUED:
+            return _stopped(run, user)
         return telling.notice(run, user)
 
     def facts(self, run_id: UUID) -> list[Fact]:
@@ -190,18 +174,51 @@ def _remark(count: int, tool: str | None) -> Remark:
     return Remark(reason=phrase("1 effect" if count == 1 else f"{count} effects"))
 
 
-def _stopped(run: Run) -> Notice:
+def _doubtful(effect: Effect, run: Run, user: User) -> Notice:
+    parked = run.park_reason == Park.EFFECT_IN_DOUBT
+    return advice.notice(
+        f"parked.{Park.EFFECT_IN_DOUBT}" if parked else "in_doubt",
+        run,
+        user,
+        told=phrase(
+            f"A call of {effect.tool} was started and nobody heard how it ended: noticed ",
+            effect.updated_at,
+            ". Nothing else of this run is sent until somebody settles it.",
+        ),
+        url=_url(effect),
+    )
+
+
+def _undecided(drift: Drift, run: Run, user: User) -> Notice:
+    return advice.notice(
+        f"parked.{Park.DRIFT}",
+        run,
+        user,
+        told=phrase(
+            f"A step ran again and wanted {drift.tool} done with other arguments than the"
+            " first time. Nothing more is sent until somebody accepts that."
+        ),
+        url=reverse("ledger:drift", args=[drift.uid]),
+    )
+
+
+def _stopped(run: Run, user: User) -> Notice | None:
+    """A run that waits for a worker is told only of a stop that will park it."""
     on = Stop.objects.filter(lifted_at__isnull=True).order_by("-set_at")
     everywhere = on.filter(
         Q(scope=Stop.Scope.EVERYTHING) | Q(scope=Stop.Scope.AGENT, name=run.agent)
     )
-    stop = everywhere.first() or on.first()
-    why = f", set by {stop.set_by}: {stop.reason.rstrip('.')}" if stop else ""
-    return Notice(
-        tone="warn",
-        text=phrase(f"An emergency stop is on{why}. When it is lifted, the run goes on by itself."),
+    parked = run.status == RunStatus.PARKED
+    stop = everywhere.first() or (on.first() if parked else None)
+    if stop is None:
+        return None
+    why = f", set by {stop.set_by}: {stop.reason.rstrip('.')}"
+    return advice.notice(
+        f"parked.{Park.EMERGENCY_STOP}" if parked else "queued.stopped",
+        run,
+        user,
+        told=phrase(f"An emergency stop is on{why}."),
         url=reverse("ledger:stops"),
-        action="Emergency stops",
     )
 
 

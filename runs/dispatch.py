@@ -7,7 +7,9 @@ it if the bell is not heard.
 from __future__ import annotations
 
 import logging
+import time
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from celery import current_app
@@ -22,6 +24,53 @@ logger = logging.getLogger(__name__)
 TASK = "runs.tasks.drive"
 EXPIRES = 30
 """Seconds after which a message nobody took is worthless: the sweeper has rung again by then."""
+ASKED_EVERY = 5.0
+"""Seconds for which a process believes what it heard of the broker."""
+PATIENCE = 1.0
+"""Seconds that the broker may take to answer somebody who only asks whether it is there."""
+
+NOT_ASKED = (0.0, True)
+_heard = NOT_ASKED
+"""When this process asked last, and what it heard."""
+
+
+def reachable() -> bool:
+    """Whether the broker can be reached, as this process found a moment ago."""
+    global _heard
+    at, there = _heard
+    if at and time.monotonic() - at < ASKED_EVERY:
+        return there
+    _heard = (time.monotonic(), _ask())
+    return _heard[1]
+
+
+def _ask() -> bool:
+    patience = {"socket_connect_timeout": PATIENCE, "socket_timeout": PATIENCE}
+    options = {**current_app.conf.broker_transport_options, **patience}
+    try:
+        with current_app.connection_for_write(
+            connect_timeout=PATIENCE, transport_options=options
+        ) as broker:
+            broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0)
+    except (OSError, KombuError):
+        return False
+    return True
+
+
+def _send(task: str, **options: Any) -> str:  # Any: options of Celery's send_task
+    """Send at once; why that was not possible, empty if it was.
+
+    Celery would try for seconds to reach a broker that is away, and somebody may wait for a page.
+    """
+    global _heard
+    if not reachable():
+        return "the broker cannot be reached"
+    try:
+        current_app.send_task(task, expires=EXPIRES, retry=False, **options)
+    except (OSError, KombuError) as exc:
+        _heard = NOT_ASKED
+        return str(exc)
+    return ""
 
 
 def ring(run_id: UUID, *, cause: str, to: str = "") -> None:
@@ -44,25 +93,16 @@ def call(task: str) -> None:
 
 def call_now(task: str) -> bool:
     """Ask at once. False, with a line in the log, if the broker cannot be reached."""
-    try:
-        current_app.send_task(task, expires=EXPIRES, retry=False)
-    except (OSError, KombuError) as exc:
-        logger.warning("%s not asked for, the sweeper will: %s", task, exc)
-        return False
-    return True
+    why = _send(task)
+    if why:
+        logger.warning("%s not asked for, the sweeper will: %s", task, why)
+    return not why
 
 
 def ring_now(run_id: UUID, *, cause: str, to: str = "") -> bool:
     """Ring at once. False, with a line in the log, if the broker cannot be reached."""
-    try:
-        current_app.send_task(
-            TASK,
-            args=(str(run_id), cause),
-            queue=worker_direct(to).name if to else None,
-            expires=EXPIRES,
-            retry=False,
-        )
-    except (OSError, KombuError) as exc:
-        logger.warning("run %s: doorbell not heard, the sweeper will ring: %s", run_id, exc)
-        return False
-    return True
+    queue = worker_direct(to).name if to else None
+    why = _send(TASK, args=(str(run_id), cause), queue=queue)
+    if why:
+        logger.warning("run %s: doorbell not heard, the sweeper will ring: %s", run_id, why)
+    return not why

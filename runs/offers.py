@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from accounts.models import User
 from runs import standing
-from runs.models import Run
 from runs.queries import Row
 from runs.status import Park, Status
 
@@ -26,8 +25,6 @@ class Control:
     permission: str
     fits: Callable[[Row], bool]
     """Whether it makes sense for the run as it stands."""
-    parks: tuple[Park, ...] = ()
-    """Reasons for being parked to which this is the usual answer."""
 
     @property
     def route(self) -> str:
@@ -57,7 +54,6 @@ CONTROLS = (
         label="Ask again",
         permission="runs.ask_again_run",
         fits=_asks_person,
-        parks=(Park.BAD_ANSWER, Park.DEADLINE),
     ),
     Control(
         name="retry",
@@ -70,14 +66,12 @@ CONTROLS = (
         label="Force resume",
         permission="runs.force_resume_run",
         fits=_rests,
-        parks=(Park.GRAPH_CHANGED, Park.CRASH_LOOP, Park.PAYLOAD_UNSTABLE),
     ),
     Control(
         name="cancel",
         label="Cancel",
         permission="runs.cancel_run",
         fits=lambda row: not row.run.ended and row.run.cancel_asked_at is None,
-        parks=(Park.STATE_LOST, Park.READ_ONLY, Park.PERMIT_MISSING),
     ),
 )
 
@@ -87,11 +81,3 @@ def to(user: User, row: Row) -> list[Control]:
     return [
         control for control in CONTROLS if control.fits(row) and user.has_perm(control.permission)
     ]
-
-
-def answer_to_park(user: User, run: Run) -> Control | None:
-    """The usual next step for a parked run, if this person may take it."""
-    for control in CONTROLS:
-        if run.park_reason in control.parks and user.has_perm(control.permission):
-            return control
-    return None

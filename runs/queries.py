@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce, Least
 
 from accounts.models import User
 from audit.models import ClockTimestamp
-from runs import chain, errors, fleet, ports, standing, visible
+from runs import chain, errors, ports, standing, visible, workers
 from runs.models import Attempt, Run
 from runs.standing import Seen, Standing
 from runs.status import LIVE, Status
@@ -44,7 +44,7 @@ def rows(runs: Sequence[Run], user: User) -> list[Row]:
     last, worked = _last_attempts(ids), _worked(ids)
     tips = chain.tips([run.pk for run in runs if run.status == Status.RUNNING])
     remarks = _remarks(ids, user)
-    offers = fleet.offered() if any(run.status == Status.QUEUED for run in runs) else ()
+    offers = workers.offered() if any(run.status == Status.QUEUED for run in runs) else ()
     return [
         Row(
             run=run,

@@ -22,6 +22,8 @@ from runs.status import OVERLAYS, PARKS, STATES, Park, State, Status
 from runs.story import Phrase, Remark, phrase
 
 LONGEST_REASON = 160
+DRIVEN = "driven"
+"""What lists are asked for to show the runs that `driven` finds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,11 @@ def stuck() -> Q:
     """The filter for `is_stuck`."""
     over = Q(lease__expires_at__isnull=True) | Q(lease__expires_at__lte=ClockTimestamp())
     return Q(status=Status.RUNNING) & over
+
+
+def driven() -> Q:
+    """Running, and not stuck."""
+    return Q(status=Status.RUNNING, lease__expires_at__gt=ClockTimestamp())
 
 
 def stalled() -> Q:

@@ -81,6 +81,8 @@ class Notice:
     text: Phrase
     url: str = ""
     action: str = ""
+    key: str = ""
+    """Of the advice that it gives: see `runs.advice`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

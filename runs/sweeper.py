@@ -35,7 +35,9 @@ def sweep() -> None:
         except Exception:
             logger.exception("sweep rule %s failed", name)
             failed.append(name)
-    note = {"rang": done.get("runs", 0), "failed": failed}
+    rang = done.pop("runs", 0)
+    did = sum(count for count in done.values() if isinstance(count, int))
+    note = {"rang": rang, "did": did, "failed": failed}
     Pulse.objects.update_or_create(name="sweeper", defaults={"at": Now(), "note": note})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from runs import confirmations, run_pages, views
+from runs.fleet import pages as fleet
 from runs.listing import pages as listing
 from runs.timeline import pages as timeline
 from runs.trace import downloads, export
@@ -39,5 +40,5 @@ urlpatterns = [
         name="ask_again",
     ),
     path("runs/<uuid:run_id>/<slug:slug>/", run_pages.tab, name="tab"),
-    path("workers/", views.workers, name="workers"),
+    path("workers/", fleet.workers, name="workers"),
 ]

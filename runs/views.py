@@ -1,4 +1,4 @@
-"""Pages beside the list of runs: starting one, the workers."""
+"""Starting a run."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from contextlib import suppress
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import conditional_page, require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from accounts.actors import Actor
 from audit import canonical
-from runs import admission, errors, examples, fleet, queries, registry, standing, visible, web
+from runs import admission, errors, examples, registry, web
 from runs.forms import StartForm
 from runs.models import Run
 from runs.registry import Declaration
-
-EVERY = 10
-"""Seconds between two looks at what may change."""
-
-
-# --- starting one ---------------------------------------------------------------------------------
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,29 +63,3 @@ def _new(
 
 def _example(agent: Declaration) -> str:
     return json.dumps(examples.of(agent.input_schema), indent=2, ensure_ascii=False)
-
-
-# --- workers --------------------------------------------------------------------------------------
-
-
-@conditional_page
-@require_safe
-def workers(request: HttpRequest) -> HttpResponse:
-    """Who drives, what waits for them, and what stands still."""
-    user = web.reader(request)
-    still = (
-        visible.to(user)
-        .select_related("lease", "started_by")
-        .filter(standing.stuck() | standing.stalled())
-    )
-    context = {
-        "crews": fleet.crews(),
-        "held": fleet.held(user),
-        "still": queries.rows(list(still.order_by("created_at")[: queries.PAGE]), user),
-        "queue": fleet.queue(),
-        "signs": [fleet.sweeper_sign(), fleet.sealer_sign()],
-        "may_resume": user.has_perm("runs.force_resume_run"),
-        "live_url": request.path,
-        "every": EVERY,
-    }
-    return web.answer(request, "runs/workers.html", "fleet", context)

@@ -17,11 +17,12 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import Error, connections
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 
+from audit.models import ClockTimestamp
 from runs import registry
-from runs.models import Worker
+from runs.models import Lease, Worker
 
 logger = logging.getLogger(__name__)
 
@@ -39,18 +40,28 @@ def holder() -> str:
     return f"{_name}:{os.getpid()}"
 
 
+def of(holder: str) -> str:
+    """The name of the worker to which a holder's process belongs."""
+    return holder.rpartition(":")[0]
+
+
 def alive_for() -> timedelta:
     """A worker that was not seen for longer is taken for gone."""
     return 4 * settings.RUNS_HEARTBEAT
 
 
-def announce(name: str, *, drives: bool) -> None:
-    """Write or renew this worker's row; a worker that does not drive offers no agents."""
+def announce(name: str, *, drives: bool, slots: int = 0) -> None:
+    """Write or renew this worker's row; a worker that does not drive offers no agents.
+
+    `slots`: how many runs it drives at once, if that is known.
+    """
     declared = registry.declarations().items() if drives else ()
     facts = {
         "hostname": socket.gethostname(),
         "pid": os.getpid(),
         "agents": {agent: declaration.version for agent, declaration in declared},
+        "release": settings.RELEASE[:100],
+        "slots": slots if drives else 0,
         "draining": False,
     }
     Worker.objects.update_or_create(
@@ -83,6 +94,11 @@ def gone(name: str) -> None:
     Worker.objects.filter(name=name).delete()
 
 
+def offered() -> set[str]:
+    """The names of the agents that some live worker knows."""
+    return {name for agents in alive().values_list("agents", flat=True) for name in agents}
+
+
 def offering(agent: str, version: str) -> str:
     """The name of a live worker that has this very version of the agent; empty if there is none."""
     able = alive().filter(agents__contains={agent: version}).exclude(name=_name)
@@ -97,7 +113,7 @@ class Offers:
 
     @classmethod
     def now(cls) -> Offers:
-        return cls(dict(alive().exclude(agents={}).values_list("name", "agents")))
+        return cls(dict(driving().values_list("name", "agents")))
 
     def only(self, agent: str, version: str) -> str:
         """Whom to ring for such a run where not every worker could drive it.
@@ -113,3 +129,17 @@ class Offers:
 def alive() -> QuerySet[Worker]:
     """Workers that said lately that they are there and that were not asked to stop."""
     return Worker.objects.filter(draining=False, seen_at__gt=Now() - alive_for())
+
+
+def taken() -> dict[str, int]:
+    """How many runs the processes of each worker drive: live leases by the worker's name."""
+    counted: dict[str, int] = {}
+    live = Lease.objects.filter(expires_at__gt=ClockTimestamp())
+    for holder, count in live.values_list("holder").annotate(Count("pk")):
+        counted[of(holder)] = counted.get(of(holder), 0) + count
+    return counted
+
+
+def driving() -> QuerySet[Worker]:
+    """Those of them that take runs."""
+    return alive().exclude(agents={})

@@ -40,6 +40,18 @@ def use_embedded_services(**_: object) -> None:
         _end(f"The embedded services cannot be used. {exc}")
 
 
+@signals.beat_init.connect
+def tick(**_: object) -> None:
+    """Beat says that it ticks whenever it sends something, also while the broker is away."""
+    django.setup()
+    from runs import signs  # noqa: PLC0415 (models exist only after django.setup)
+
+    def ticked(**_: object) -> None:
+        signs.tick()
+
+    signals.before_task_publish.connect(ticked, weak=False)
+
+
 @signals.celeryd_after_setup.connect
 def prepare(sender: str, instance: Any, **_: object) -> None:
     """In the parent, before the fork: refuse to start what must not drive, load the agents."""
@@ -63,7 +75,8 @@ def announce(sender: Any, **_: object) -> None:
     from runs import workers  # noqa: PLC0415
 
     drives = RUNS in sender.app.amqp.queues.consume_from
-    workers.announce(sender.hostname, drives=drives)
+    slots = int(getattr(sender.controller, "concurrency", 0) or 0)
+    workers.announce(sender.hostname, drives=drives, slots=slots)
     if drives:
         boxes.announce(sender.hostname, findings.survey())
     threading.Thread(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
@@ -50,6 +51,18 @@ class Bar:
     def total(self) -> int:
         return sum(self.counts)
 
+    @property
+    def query(self) -> str:
+        """What the list of runs is asked for to show these."""
+        until = timezone.localtime(self.hour + timedelta(hours=1), self.hour.tzinfo)
+        return urlencode({"ended_from": _written(self.hour), "ended_until": _written(until)})
+
+
+def _written(hour: datetime) -> str:
+    """As the list's form has it; with its offset where clocks are put back and show it twice."""
+    twice = hour.replace(fold=0).utcoffset() != hour.replace(fold=1).utcoffset()
+    return hour.isoformat(timespec="minutes") if twice else f"{hour:%Y-%m-%dT%H:%M}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
@@ -68,12 +81,12 @@ class Chart:
         return sum(self.totals)
 
 
-def last_day(now: datetime) -> Chart:
-    """The runs that ended in this hour and in the 23 before it, by the reader's clock."""
+def last_day(now: datetime, runs: QuerySet[Run]) -> Chart:
+    """Those of `runs` that ended in this hour or in the 23 before it, by the reader's clock."""
     this_hour = timezone.localtime(now).replace(minute=0, second=0, microsecond=0)
     hours = [this_hour - timedelta(hours=back) for back in reversed(range(HOURS))]
     found = (
-        Run.objects.filter(ended_at__gte=hours[0])
+        runs.filter(ended_at__gte=hours[0])
         .annotate(hour=TruncHour("ended_at"))
         .values_list("hour", "status")
         .annotate(Count("pk"))

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db.models import Case, IntegerField, Max, Value, When
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from approvals import queries as approvals
@@ -20,14 +21,18 @@ from ledger import queries as ledger
 from ledger.models import Message
 from ledger.status import MessageStatus
 from ledger.status import Status as EffectStatus
-from runs import fleet, queries, standing, visible
-from runs.fleet import Queue, Sign
-from runs.models import Run
+from runs import queries, standing, visible
+from runs.advice import house, telling
+from runs.advice.telling import Step
+from runs.fleet import health
+from runs.fleet.health import LOUD, Part
 from runs.queries import Row
+from runs.signs import Sign
 from runs.status import Status
 from signalbox import outcomes
 from signalbox.outcomes import Chart
 
+DECIDES = "approvals.decide_request"
 SHORT = 5
 """Rows of a list on this page."""
 
@@ -44,12 +49,11 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """Whether the parts that must run by themselves do."""
+class Trouble:
+    """A run that an operator must look at, and what to do about it."""
 
-    workers: int
-    queue: Queue
-    signs: tuple[Sign, ...]
+    row: Row
+    step: Step | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,20 +65,32 @@ class Overview:
     waiting_more: int = 0
     mine: bool = False
     """They wait for the reader."""
-    troubled: Sequence[Row] = ()
+    troubled: Sequence[Trouble] = ()
     troubled_more: int = 0
+    every: bool = True
+    """The reader sees the runs of others; otherwise all this is about runs that concern them."""
     chart: Chart | None = None
-    health: Health | None = None
+    health: Sequence[Part] = ()
     last_ended: datetime | None = None
 
     @property
+    def loud(self) -> list[Sign]:
+        """What keeps every run from going on."""
+        return [part.sign for part in self.health if not part.sign.well and part.sign.key in LOUD]
+
+    @property
+    def unwell(self) -> int:
+        return sum(not part.sign.well for part in self.health)
+
+    @property
     def quiet(self) -> bool:
-        """Nothing waits for anybody, nothing stands still, nothing runs."""
+        """Nothing waits for anybody, nothing stands still, nothing runs, and all could."""
         return (
             bool(self.numbers)
             and not any(number.count for number in self.numbers)
             and not self.waiting
             and not self.troubled
+            and not self.unwell
         )
 
 
@@ -87,7 +103,7 @@ def read(user: User) -> Overview:
     if user.has_perm("ledger.view_effect"):
         doubtful = ledger.in_doubt(user)
         url = f"{reverse('ledger:list')}?status={EffectStatus.IN_DOUBT.value}"
-        number = Number(label="Effects in doubt", count=doubtful, url=url, tone="warn")
+        number = Number(label=_("Effects in doubt"), count=doubtful, url=url, tone="warn")
         # The order of the questions: who is needed, what is wrong, what goes on.
         page.numbers.insert(max(len(page.numbers) - 1, 0), number)
     if user.has_perm("ledger.view_message"):
@@ -100,34 +116,47 @@ def _add_outbox(page: Overview) -> None:
     dead = Message.objects.filter(status=MessageStatus.DEAD).count()
     if dead:
         url = f"{reverse('ledger:outbox')}?view={MessageStatus.DEAD.value}"
-        page.numbers.append(Number(label="Messages given up", count=dead, url=url, tone="warn"))
+        page.numbers.append(Number(label=_("Messages given up"), count=dead, url=url, tone="warn"))
 
 
 def _add_approvals(page: Overview, user: User) -> None:
+    """Whoever decides is told what waits for them; everybody else, what waits for somebody."""
+    inbox = reverse("approvals:inbox")
     needs = [row.request for row in approvals.needs(user)]
-    page.numbers.append(
-        Number(label="Needs you", count=len(needs), url=reverse("approvals:inbox"), tone="human")
-    )
     page.mine = bool(needs)
+    if user.has_perm(DECIDES):
+        page.numbers.append(Number(label=_("Needs you"), count=len(needs), url=inbox, tone="human"))
     if needs:
         oldest = sorted(needs, key=lambda request: request.created_at)
     else:
         open_ = approvals.visible_to(user).filter(status=RequestStatus.PENDING)
-        oldest = list(open_.select_related("run").order_by("created_at")[: SHORT * 20])
+        oldest = list(open_.select_related("run").order_by("created_at")[: approvals.MOST])
+    if not user.has_perm(DECIDES):
+        label, url = _("Waiting for approval"), f"{inbox}?view=pending"
+        page.numbers.append(Number(label=label, count=len(oldest), url=url, tone="human"))
     page.waiting, page.waiting_more = oldest[:SHORT], max(len(oldest) - SHORT, 0)
 
 
 def _add_runs(page: Overview, user: User) -> None:
     counts = queries.counts(user)
     listed = reverse("runs:list")
+    page.every = user.has_perm(visible.EVERY)
     page.numbers += [
-        Number(label="Stuck", count=counts.stuck, url=f"{listed}?status=stuck", tone="warn"),
+        Number(label=_("Stuck"), count=counts.stuck, url=f"{listed}?status=stuck", tone="warn"),
         Number(
-            label="Running now",
+            label=_("Running now"),
             count=counts.running - counts.stuck,
-            url=f"{listed}?status={Status.RUNNING.value}",
+            url=f"{listed}?status={standing.DRIVEN}",
         ),
     ]
+    _add_troubled(page, user)
+    page.troubled_more = max(counts.attention - SHORT, 0)
+    page.chart = outcomes.last_day(queries.clock(), visible.to(user))
+    page.last_ended = visible.to(user).aggregate(last=Max("ended_at"))["last"]
+    page.health = health.parts(user)
+
+
+def _add_troubled(page: Overview, user: User) -> None:
     first = Case(
         When(standing.stuck(), then=Value(0)),
         When(status=Status.RUNNING, then=Value(1)),
@@ -135,12 +164,12 @@ def _add_runs(page: Overview, user: User) -> None:
         output_field=IntegerField(),
     )
     troubled = visible.to(user).filter(queries.attention()).select_related("lease", "started_by")
-    page.troubled = queries.rows(list(troubled.order_by(first, "created_at")[:SHORT]), user)
-    page.troubled_more = max(counts.attention - SHORT, 0)
-    page.chart = outcomes.last_day(queries.clock())
-    page.last_ended = Run.objects.aggregate(last=Max("ended_at"))["last"]
-    page.health = Health(
-        workers=fleet.alive(),
-        queue=fleet.queue(),
-        signs=(fleet.sweeper_sign(), fleet.sealer_sign()),
-    )
+    rows = queries.rows(list(troubled.order_by(first, "created_at")[:SHORT]), user)
+    around = house.look() if rows else house.House()
+    page.troubled = [
+        Trouble(row=row, step=next(iter(_steps(row, around, user)), None)) for row in rows
+    ]
+
+
+def _steps(row: Row, around: house.House, user: User) -> list[Step]:
+    return telling.steps(row.run, row.standing, around, user)

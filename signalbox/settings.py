@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -22,6 +23,9 @@ env = Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(env.str("SIGNALBOX_STATE", default=str(BASE_DIR / ".signalbox")))
 """Where embedded services, the development key and demo data live. Never committed."""
+
+RELEASE = env.str("SIGNALBOX_RELEASE", default=version("signalbox"))
+"""What runs here, such as the commit of a deploy: workers of another one are marked on pages."""
 
 DEBUG = env.bool("DEBUG", default=False)
 DEMO = env.bool("SIGNALBOX_DEMO", default=False)
@@ -306,6 +310,9 @@ RUNS_LEDGER = "ledger.port.Ledger"
 RUNS_MASKS = "approvals.cloaks.Masks"
 RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 """Who adds tabs, events and remarks to the pages of a run: see `runs.ports.Story`."""
+RUNS_SIGNS = ["ledger.outbox.signs.dispatcher"]
+"""Parts that must run by themselves besides the sweeper, beat and the sealer: functions that return
+a `runs.signs.Sign`."""
 RUNS_KEEPERS = [
     "runs.retention.keeping.History",
     "runs.retention.keeping.States",

@@ -13,7 +13,7 @@ class Filters:
     """An empty field asks for nothing."""
 
     status: str = ""
-    """A stored state, or "stuck", "stalled"."""
+    """A stored state, or "stuck", "stalled", "driven"."""
     attention: bool = False
     agent: str = ""
     version: str = ""

@@ -127,6 +127,8 @@ def in_state(filters: Filters) -> Q:
         return where & standing.stuck()
     if filters.status == "stalled":
         return where & standing.stalled()
+    if filters.status == standing.DRIVEN:
+        return where & standing.driven()
     return where & Q(status=filters.status) if filters.status else where
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from runs import ports, registry, web
+from runs import ports, registry, standing, web
 from runs.forms import LIKE_CODE
 from runs.listing import finding, search
 from runs.listing.filters import Filters
@@ -49,6 +49,7 @@ MINUTES = "%Y-%m-%dT%H:%M"
 
 def _states() -> list[tuple[str, object]]:
     overlays = [(name, OVERLAYS[name].label) for name in ("stuck", "stalled")]
+    overlays.append((standing.DRIVEN, gettext("Running, driven by a worker")))
     return [("", _("Any status")), *((s.value, s.label) for s in STATES.values()), *overlays]
 
 

@@ -277,6 +277,10 @@ class Worker(models.Model):
     pid = models.IntegerField()
     agents = models.JSONField(default=dict)
     """Agent name -> version that this worker has loaded."""
+    release = models.CharField(max_length=100, blank=True, default="")
+    """Of the code of Signalbox that it runs: SIGNALBOX_RELEASE."""
+    slots = models.PositiveIntegerField(default=0)
+    """How many runs it drives at once; 0: it does not say."""
     started_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now())
     draining = models.BooleanField(default=False)

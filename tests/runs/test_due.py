@@ -110,7 +110,7 @@ def test_a_pass_rings_for_what_is_due_and_says_so(start, rung) -> None:
     rung.clear()
     sweeper.sweep()
     assert rung == [(run.pk, "sweep", "")]
-    assert pulse() == {"rang": 1, "failed": []}
+    assert pulse() == {"rang": 1, "did": 0, "failed": []}
 
 
 def test_a_pass_rings_a_worker_that_has_the_version_where_others_have_not(
@@ -142,7 +142,7 @@ def test_a_rule_that_raises_does_not_keep_the_others_from_their_turn(
     rung.clear()
     sweeper.sweep()
     assert len(rung) == 1
-    assert pulse() == {"rang": 1, "failed": ["tests.runs.test_due.broken"]}
+    assert pulse() == {"rang": 1, "did": 0, "failed": ["tests.runs.test_due.broken"]}
     assert "broken" in caplog.text
 
 

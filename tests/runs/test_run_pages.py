@@ -145,9 +145,9 @@ def test_who_may_not_act_is_told_the_same_without_a_way(client) -> None:
 def test_every_reason_for_being_parked_is_explained(client, ada, reason) -> None:
     assert make.parked(reason).park_reason == reason
     run = Run.objects.get()
-    notices = client.get(at(run)).context["top"].notices
-    explained = reason in (Park.EFFECT_IN_DOUBT, Park.DRIFT) or len(notices) == 1
-    assert explained  # by the ledger where an effect is in doubt or has changed: there is none here
+    (notice,) = client.get(at(run)).context["top"].notices
+    told_above = reason in (Park.EFFECT_IN_DOUBT, Park.DRIFT, Park.EMERGENCY_STOP)
+    assert notice.key == ("parked.waking" if told_above else f"parked.{reason}")
 
 
 def test_a_run_that_is_being_cancelled_says_by_whom(client, ada) -> None:
@@ -156,7 +156,7 @@ def test_a_run_that_is_being_cancelled_says_by_whom(client, ada) -> None:
     )
     shown = page(client, run)
     assert "Ada asked to cancel" in shown
-    assert ": Twice. It ends" in shown
+    assert ": Twice. There is nothing to do: it ends at its next step." in shown
 
 
 def test_a_failed_run_says_its_error(client, ada) -> None:

@@ -11,7 +11,6 @@ from django.urls import reverse
 from audit.models import Entry
 from runs import registry
 from runs.models import Run
-from runs.status import Park
 from tests.support import standing as make
 from tests.support.people import person
 
@@ -148,28 +147,3 @@ def test_who_may_not_start_is_refused_and_it_is_recorded_nowhere_as_done(client)
     assert start(client, given='{"order_id": "7"}').status_code == 403
     assert not Run.objects.exists()
     assert not Entry.objects.filter(verb="run.started").exists()
-
-
-# --- workers --------------------------------------------------------------------------------------
-
-
-def test_the_workers_page_lists_what_stands_still_with_the_way_out(client, ada) -> None:
-    run = make.stuck("Close tickets")
-    make.running("Digest")
-    make.parked(Park.DEADLINE, "Parked")
-    page = client.get("/workers/").content.decode()
-    assert reverse("runs:resume", args=[run.pk]) in page
-    assert "Digest" in page
-    assert "Parked" not in page
-
-
-def test_who_may_not_resume_sees_no_way_to(client) -> None:
-    client.force_login(person("Cy"))
-    make.stuck()
-    assert b"/resume/" not in client.get("/workers/").content
-
-
-def test_without_workers_the_page_says_how_to_start_one(client, ada) -> None:
-    page = client.get("/workers/").content.decode()
-    assert "No worker is running" in page
-    assert "Nobody drives a run right now" in page
