@@ -8,6 +8,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
 from django.http import HttpRequest, HttpResponse
 
+from accounts import proof
 from accounts.models import User
 from accounts.signals import identity_confirmed
 
@@ -24,6 +25,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             clear_login(request)
             response: HttpResponse = self.respond_user_inactive(request, user)
             return response
+        proof.leave(request, user)
         answer: HttpResponse | None = super().pre_login(request, user, **login)
         return answer
 

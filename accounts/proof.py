@@ -21,6 +21,8 @@ from accounts.models import User
 
 KEPT = "kept_while_proving"
 """Session key: what was typed into forms, by the address of the form."""
+OWNER = "kept_for"
+"""Session key: for whom. A session outlives the sign-in of somebody else in the same browser."""
 MOST = 5
 """Forms that are kept for one person."""
 ONLY_PASSKEY = {"only": "passkey"}
@@ -57,10 +59,23 @@ def ask(
     With `passkey`: by their passkey, or to where they add one. `typed` is kept for `kept`. The
     form itself is not sent again: the person has to.
     """
-    forms = {path: held for path, held in _all(request).items() if path != request.path}
-    request.session[KEPT] = dict(list(forms.items())[1 - MOST :]) | {request.path: dict(typed)}
+    keep(request, typed, owner=str(request.user.pk))
     query = {"next": request.path} | (ONLY_PASSKEY if passkey else {})
     return HttpResponseRedirect(f"{_way(request.user, passkey)}?{urlencode(query)}")
+
+
+def keep(request: HttpRequest, typed: Mapping[str, str], *, owner: str) -> None:
+    """Keep this for the form at this address, until `owner` has signed in or proved themselves."""
+    forms = {path: held for path, held in _of(request, owner).items() if path != request.path}
+    request.session[KEPT] = dict(list(forms.items())[1 - MOST :]) | {request.path: dict(typed)}
+    request.session[OWNER] = owner
+
+
+def leave(request: HttpRequest, user: User) -> None:
+    """Forget what was kept for anybody but this person, who is about to sign in."""
+    if request.session.get(OWNER, str(user.pk)) != str(user.pk):
+        request.session.pop(KEPT, None)
+        del request.session[OWNER]
 
 
 def _way(user: User | AnonymousUser, passkey: bool) -> str:
@@ -94,5 +109,12 @@ def forget(request: HttpRequest) -> None:
 
 
 def _all(request: HttpRequest) -> dict[str, dict[str, str]]:
+    return _of(request, str(request.user.pk))
+
+
+def _of(request: HttpRequest, owner: str) -> dict[str, dict[str, str]]:
+    """What is kept for this person, and nothing that is kept for another."""
+    if request.session.get(OWNER) != owner:
+        return {}
     forms: dict[str, dict[str, str]] = request.session.get(KEPT, {})
     return forms

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import actors, proof
+from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
@@ -55,6 +55,7 @@ class Line:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("absent", "stand_in", "starts_at", "ends_at", "agents", "reason")
 def delegations(request: HttpRequest) -> HttpResponse:
     """Who stands in for whom, and delegating."""
     user = web.reader(request, SEE)
@@ -119,13 +120,15 @@ def _line(delegation: Delegation, user: User) -> Line:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def end(request: HttpRequest, delegation_id: int) -> HttpResponse:
     """End one before its time."""
     user = web.reader(request, SEE)
     found = acts.seen_by(user).filter(pk=delegation_id).first()
     if found is None:
         raise errors.NoSuchDelegation
-    form = EndForm(request.POST or None)
+    kept = proof.kept(request)
+    form = EndForm(request.POST or None, initial=kept)
     code = 200
     if request.method == "POST":
         code = 422
@@ -136,11 +139,13 @@ def end(request: HttpRequest, delegation_id: int) -> HttpResponse:
                 form.add_error(None, str(refusal))
                 code = refusal.http_status
             else:
+                proof.forget(request)
                 messages.success(request, "Ended. From now on only their own say counts.")
                 return HttpResponseRedirect(reverse("approvals:delegations"))
     context = {
         "line": _line(found, user),
         "form": form,
+        "confirmed": kept is not None,
         "verb": "End it now",
         "keep": "Let it run",
         "keep_url": reverse("approvals:delegations"),

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import actors, proof
+from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from ledger import errors, queries, shown, stops, suspect
@@ -29,6 +29,8 @@ from runs.errors import RunsError
 
 SEE = "ledger.view_effect"
 MOST_LIFTED = 20
+TYPED = ("reason", "reference", "evidence")
+"""What is kept of the form while somebody proves who they are."""
 
 
 # --- settling -------------------------------------------------------------------------------------
@@ -36,6 +38,7 @@ MOST_LIFTED = 20
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps(*TYPED)
 def settle(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Say by hand how an effect in doubt ended."""
     user = web.reader(request, settling.PERMISSION)
@@ -70,7 +73,6 @@ def _settle(uid: UUID, sent: Mapping[str, str], actor: Actor) -> None:
         settling.settle(uid, "did_not_happen", actor=actor, **said)
 
 
-TYPED = ("reason", "reference", "evidence")
 DONE = {
     COMPENSATE: "Settled: done. The run ends, and then the effect is taken back.",
     "happened": "Settled: done. The run goes on with the reference you gave.",
@@ -110,10 +112,11 @@ def _settle_page(
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("scope", "name", "reason")
 def emergency_stops(request: HttpRequest) -> HttpResponse:
     """What is stopped, and stopping more."""
     user = web.reader(request, SEE)
-    form = StopForm(request.POST) if request.method == "POST" else StopForm()
+    form = StopForm(request.POST or None, initial=proof.kept(request))
     code = 200
     if request.method == "POST":
         code = 422
@@ -127,6 +130,7 @@ def emergency_stops(request: HttpRequest) -> HttpResponse:
                 form.add_error(None, str(refusal))
                 code = refusal.http_status
             else:
+                proof.forget(request)
                 messages.success(request, "The stop is on. No call is started under it.")
                 return HttpResponseRedirect(reverse("ledger:stops"))
     lifted = Stop.objects.filter(lifted_at__isnull=False).order_by("-lifted_at")[:MOST_LIFTED]
@@ -142,11 +146,13 @@ def emergency_stops(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def lift(request: HttpRequest, stop_id: int) -> HttpResponse:
     """Switch a stop off."""
     web.reader(request, stops.PERMISSION)
     stop = get_object_or_404(Stop, pk=stop_id)
-    form = LiftForm(request.POST or None)
+    kept = proof.kept(request)
+    form = LiftForm(request.POST or None, initial=kept)
     code = 200
     if request.method == "POST":
         code = 422
@@ -157,11 +163,13 @@ def lift(request: HttpRequest, stop_id: int) -> HttpResponse:
                 form.add_error(None, str(refusal))
                 code = refusal.http_status
             else:
+                proof.forget(request)
                 messages.success(request, "The stop is lifted. Runs parked for it go on.")
                 return HttpResponseRedirect(reverse("ledger:stops"))
     context = {
         "stop": stop,
         "form": form,
+        "confirmed": kept is not None,
         "verb": "Lift the stop",
         "keep": "Keep it on",
         "keep_url": reverse("ledger:stops"),

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import actors, proof
+from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
@@ -85,6 +85,7 @@ ASKS = {
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def confirm(request: HttpRequest, run_id: UUID, name: str) -> HttpResponse:
     """Show what is known before it is done; do it when a reason is given."""
     ask, control = ASKS[name], next(each for each in offers.CONTROLS if each.name == name)

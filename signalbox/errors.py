@@ -1,9 +1,18 @@
-"""Answers to what went wrong: a page that says what to do, or a problem document for programs."""
+"""Answers to what went wrong, in the form that the client understands.
+
+1. A person gets a page that says what to do next; a part of a page gets a notice.
+2. A program gets a problem document (RFC 9457): below /api/, or where its Accept header prefers
+   JSON to HTML.
+3. What somebody typed into a form that could not be taken is in the answer, to be copied.
+4. What broke on our side has a reference, and the server's log names it beside the traceback.
+"""
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import Any
+from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -15,25 +24,36 @@ from accounts import groups
 from accounts.errors import NotPermitted
 from approvals import forged
 
-PAGES = (400, 403, 404, 409, 422, 429, 500)
+PAGES = (400, 403, 404, 405, 409, 422, 429, 500)
 """Statuses that have a page of their own."""
 TYPED = ("comment", "reason")
 """Fields of forms whose text must not be lost when a form cannot be taken."""
 API = "/api/"
+PROGRAMS = ("application/problem+json", "application/json")
+"""What a client accepts that is no browser."""
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def answer(request: HttpRequest, status: int, message: str = "", **facts: Any) -> HttpResponse:
     """The error as this client understands it: problem document, fragment for htmx, or page."""
-    if request.path.startswith(API):
+    if for_program(request):
         return problem(status, message, **facts)
-    context = {"status": status, "message": message, **facts}
+    named = _UUID.search(request.path)
+    context = {"status": status, "message": message, "named": named and named[0], **facts}
     if request.headers.get("HX-Request") == "true":
         response = render(request, "errors/_fragment.html", context, status=status)
     else:
         name = status if status in PAGES else "error"
         response = render(request, f"errors/{name}.html", context, status=status)
-    patch_vary_headers(response, ["HX-Request"])
+    patch_vary_headers(response, ["HX-Request", "Accept"])
     return response
+
+
+def for_program(request: HttpRequest) -> bool:
+    """Whether a problem document is wanted. Who accepts anything gets a page."""
+    if request.path.startswith(API):
+        return True
+    return request.get_preferred_type(["text/html", *PROGRAMS]) in PROGRAMS
 
 
 def problem(status: int, message: str = "", **facts: Any) -> JsonResponse:
@@ -42,7 +62,11 @@ def problem(status: int, message: str = "", **facts: Any) -> JsonResponse:
     document = {"type": "about:blank", "title": title, "status": status}
     if message:
         document["detail"] = message
-    return JsonResponse(document | facts, status=status, content_type="application/problem+json")
+    response = JsonResponse(
+        document | facts, status=status, content_type="application/problem+json"
+    )
+    patch_vary_headers(response, ["HX-Request", "Accept"])
+    return response
 
 
 def from_exception(request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -57,7 +81,7 @@ def _facts(request: HttpRequest, error: Exception) -> dict[str, Any]:
     if not isinstance(error, NotPermitted):
         return {}
     facts: dict[str, Any] = {"permission": error.permission}
-    if not request.path.startswith(API):
+    if not for_program(request):
         facts |= {"label": error.label, "groups": error.groups, "granters": groups.granters()}
     return facts
 
@@ -74,16 +98,30 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return answer(request, 404)
 
 
+def method_not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
+    """In place of Django's empty answer, with the methods that the address takes."""
+    response = answer(request, 405)
+    response["Allow"] = refused["Allow"]
+    return response
+
+
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     return answer(request, 429)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Made without the request's context, because the database may be what is broken."""
-    if request.path.startswith(API):
-        return problem(500)
-    page = render_to_string("errors/500.html", {"status": 500, "server_now": timezone.now()})
-    return HttpResponse(page, status=500)
+    reference = uuid4().hex[:10]
+    context = {"status": 500, "reference": reference, "server_now": timezone.now()}
+    if for_program(request):
+        response: HttpResponse = problem(500, reference=reference)
+    elif request.headers.get("HX-Request") == "true":
+        response = HttpResponse(render_to_string("errors/_broken.html", context), status=500)
+    else:
+        response = HttpResponse(render_to_string("errors/500.html", context), status=500)
+    # Django logs the error under this phrase: so the reference leads to its traceback.
+    response.reason_phrase = f"Internal Server Error, reference {reference}"
+    return response
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -95,6 +133,13 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def signed_out(request: HttpRequest, sign_in: str) -> HttpResponse:
     """A form sent after the session ended. What the person typed is shown, to be copied."""
     return answer(request, 403, sign_in=sign_in, typed=typed(request))
+
+
+def signed_out_in_part(request: HttpRequest, sign_in: str) -> HttpResponse:
+    """A part of a page asked for after the session ended: htmx moves the whole page to sign-in."""
+    response = answer(request, 401)
+    response["HX-Redirect"] = sign_in
+    return response
 
 
 def typed(request: HttpRequest) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from accounts import drafts, proof
 from accounts.actors import Actor
 from approvals import details, errors, queries
 from approvals.aftermath import mishaps
@@ -22,13 +23,16 @@ SEE = "approvals.view_request"
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("severity", "note")
 def report(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Say that what was approved went wrong."""
     user = web.reader(request, SEE)
     found = queries.visible_to(user).select_related("run", "decision").filter(pk=request_id).first()
     if found is None:
         raise errors.NoSuchRequest
-    form = MishapForm(request.POST or None, initial={"token": details.form_token()})
+    kept = proof.kept(request)
+    initial = {**(kept or {}), "token": details.form_token()}
+    form = MishapForm(request.POST or None, initial=initial)
     code = 200
     if request.method == "POST":
         code = 422
@@ -39,11 +43,13 @@ def report(request: HttpRequest, request_id: UUID) -> HttpResponse:
                 form.add_error(None, str(refusal))
                 code = refusal.http_status
             else:
+                proof.forget(request)
                 messages.success(request, "Noted. The decision itself is as it was.")
                 return HttpResponseRedirect(reverse("approvals:review", args=[request_id]))
     context = {
         "subject": found,
         "form": form,
+        "confirmed": kept is not None,
         "possible": mishaps.may_report(found, user),
         "verb": "Mark as gone wrong",
         "keep": "Leave it",
@@ -54,12 +60,14 @@ def report(request: HttpRequest, request_id: UUID) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def withdraw(request: HttpRequest, mishap_id: int) -> HttpResponse:
     """Say that it had not gone wrong after all."""
     user = web.reader(request, SEE)
     mishap = mishaps.get(mishap_id, user)
     back = reverse("approvals:review", args=[mishap.request_id])
-    form = WithdrawForm(request.POST or None)
+    kept = proof.kept(request)
+    form = WithdrawForm(request.POST or None, initial=kept)
     code = 200
     if request.method == "POST":
         code = 422
@@ -71,12 +79,14 @@ def withdraw(request: HttpRequest, mishap_id: int) -> HttpResponse:
                 form.add_error(None, str(refusal))
                 code = refusal.http_status
             else:
+                proof.forget(request)
                 messages.success(request, "Withdrawn. What was said stays readable.")
                 return HttpResponseRedirect(back)
     context = {
         "mishap": mishap,
         "subject": mishap.request,
         "form": form,
+        "confirmed": kept is not None,
         "verb": "Withdraw it",
         "keep": "Let it stand",
         "keep_url": back,

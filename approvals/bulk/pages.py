@@ -13,13 +13,13 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import actors, proof
+from accounts import actors, drafts, proof
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
@@ -45,14 +45,22 @@ def kinds(request: HttpRequest) -> HttpResponse:
     return render(request, "approvals/bulk/kinds.html", {"lots": offers.lots(user)})
 
 
+def _typed(sent: QueryDict) -> dict[str, str]:
+    """What is kept of a form: which were ticked, and what was written about them."""
+    picks = " ".join(str(each.request_id) for each in forms.ticked(sent.getlist("item")))
+    return {"picks": picks} | drafts.fields(sent, ("comment", "reason"))
+
+
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps(typed=_typed)
 def approve(request: HttpRequest) -> HttpResponse:
     return _page(request, Verdict.APPROVED)
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps(typed=_typed)
 def reject(request: HttpRequest) -> HttpResponse:
     return _page(request, Verdict.REJECTED)
 

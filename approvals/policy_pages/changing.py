@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import actors, proof
+from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from approvals import errors, policy
@@ -39,8 +39,15 @@ FIELDSETS = (
 )
 
 
+def _sent(sent: QueryDict) -> dict[str, str]:
+    """What is kept of a form until the person has proved who they are."""
+    own = ("csrfmiddlewaretoken", drafts.WRITER)
+    return {key: ",".join(sent.getlist(key)) for key in sent if key not in own}
+
+
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps(typed=_sent)
 def edit(request: HttpRequest, name: str = "") -> HttpResponse:
     """Change the policy of this name, or add one."""
     access.editor(request)
@@ -116,6 +123,7 @@ def _edit_page(
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def remove(request: HttpRequest, name: str) -> HttpResponse:
     """Take a policy out."""
     access.editor(request)
@@ -166,12 +174,7 @@ def _act(
     try:
         done = act()
     except people.ReauthenticationNeeded:
-        typed = {
-            key: ",".join(request.POST.getlist(key))
-            for key in request.POST
-            if key != "csrfmiddlewaretoken"
-        }
-        return proof.ask(request, typed)
+        return proof.ask(request, _sent(request.POST))
     except errors.BadPolicy as refusal:
         if isinstance(form, PolicyForm):
             form.refuse(refusal.faults)

@@ -16,8 +16,8 @@ from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts import drafts, proof
 from accounts import errors as accounts_errors
-from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
 from approvals import clock, decisions, details, errors, forms, queries, refusals, shapes
@@ -43,6 +43,7 @@ SOON, HASTE = 2, timedelta(minutes=1)
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps(typed=lambda sent: {"comment": sent.get("comment", ""), "reply": _typed(sent)})
 def review(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Read one request and decide it. GET and HEAD change nothing; GET notes that it was shown."""
     if request.method == "POST":
@@ -155,7 +156,7 @@ def _send(
         )
     except accounts_errors.ReauthenticationNeeded as needed:
         passkey = isinstance(needed, accounts_errors.PasskeyNeeded)
-        typed = {"comment": sent["comment"], "reply": _typed(request)}
+        typed = {"comment": sent["comment"], "reply": _typed(request.POST)}
         return proof.ask(request, typed, passkey=passkey)
     except errors.PayloadChanged as refusal:
         now = details.of(refusal.now or request_id, user)
@@ -183,10 +184,10 @@ def _reply(detail: Detail, form: ReplyForm, sent: Mapping[str, str]) -> Reply | 
     return form.read(sent["choice"] or form.pressed(verdict))
 
 
-def _typed(request: HttpRequest) -> str:
+def _typed(sent: QueryDict) -> str:
     """All that was entered, without what belongs to this one sending of it."""
-    typed = request.POST.copy()
-    for name in ("csrfmiddlewaretoken", "token", "digest", "comment"):
+    typed = sent.copy()
+    for name in ("csrfmiddlewaretoken", drafts.WRITER, "token", "digest", "comment"):
         typed.pop(name, None)
     return typed.urlencode()
 

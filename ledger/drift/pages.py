@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from accounts import drafts, proof
 from accounts.actors import Actor
 from accounts.models import User
 from ledger import errors
@@ -75,11 +76,13 @@ def _side(drift: Drift, made: Effect | None, cloak: Cloak | None) -> Side:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def drift(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Compare what two attempts of a step asked for, and accept the later one."""
     user = web.reader(request, SEE)
     found = _find(uid, user)
-    form = AcceptForm(request.POST if request.method == "POST" else None)
+    kept = proof.kept(request)
+    form = AcceptForm(request.POST if request.method == "POST" else None, initial=kept)
     code = 200
     if request.method == "POST":
         code = 422
@@ -91,6 +94,7 @@ def drift(request: HttpRequest, uid: UUID) -> HttpResponse:
                 form.add_error(None, str(refusal))
                 code, found = refusal.http_status, _find(uid, user)
             else:
+                proof.forget(request)
                 messages.success(request, "Accepted. The run goes on with what it asks for now.")
                 return HttpResponseRedirect(reverse("runs:run", args=[found.run_id]))
     (side,) = sides([found], ports.cloak(found.run_id, user))
@@ -98,6 +102,7 @@ def drift(request: HttpRequest, uid: UUID) -> HttpResponse:
         "side": side,
         "drift": found,
         "form": form,
+        "confirmed": kept is not None,
         "may_accept": user.has_perm(deciding.PERMISSION),
         "verb": "Accept the new one",
         "keep": "Leave the run parked",

@@ -16,6 +16,7 @@ from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
 
+from accounts import drafts, proof
 from accounts.actors import Actor
 from ledger import errors, facts, shown
 from ledger.forms import AgainForm
@@ -115,6 +116,7 @@ def _dead() -> QuerySet[Message, tuple[str, int]]:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def retry(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Queue one message again that was given up."""
     web.reader(request, replays.PERMISSION)
@@ -131,6 +133,7 @@ def retry(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def retry_all(request: HttpRequest, destination: str) -> HttpResponse:
     """Queue everything again that was given up for one destination."""
     web.reader(request, replays.PERMISSION)
@@ -146,7 +149,8 @@ def _confirmed(
     request: HttpRequest, act: Callable[[str], int], about: dict[str, object]
 ) -> HttpResponse:
     """The page that asks for a reason, and what follows once it is given."""
-    form = AgainForm(request.POST or None)
+    kept = proof.kept(request)
+    form = AgainForm(request.POST or None, initial=kept)
     back = f"{reverse('ledger:outbox')}?{urlencode({'view': MessageStatus.DEAD.value})}"
     code = 200
     if request.method == "POST":
@@ -158,8 +162,10 @@ def _confirmed(
                 form.add_error(None, str(refusal))
                 code = refusal.http_status
             else:
+                proof.forget(request)
                 many = "1 message is" if count == 1 else f"{count} messages are"
                 messages.success(request, f"{many} queued again.")
                 return HttpResponseRedirect(reverse("ledger:outbox"))
+    about |= {"confirmed": kept is not None}
     context = about | {"form": form, "verb": "Send again", "keep": "Leave it", "keep_url": back}
     return render(request, "ledger/outbox_retry.html", context, status=code)

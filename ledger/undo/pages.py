@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import actors, proof
+from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
@@ -29,6 +29,7 @@ EVERY = 5
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@drafts.keeps("reason")
 def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """What can be taken back, how far an order has come, and ordering it."""
     user = web.reader(request, SEE)

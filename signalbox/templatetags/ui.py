@@ -29,6 +29,7 @@ Blocks
     {% pager newer=url older=url %}       keyset pages
     {% field form.reason %}               label, hint, control and errors, tied to each other
     {% fields form %}                     errors of the whole form, then all its fields
+    {% csrf_token %}{% writer %}          in a form whose view keeps what is typed: drafts.keeps
 
 Live regions
     <section id="runs" {% live url 10 %}> asks `url` every 10 seconds and morphs the answer in,
@@ -57,6 +58,8 @@ from django.utils import timezone
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from accounts import drafts
+from accounts.models import User
 from signalbox import jsondiff, jsontree, words
 from signalbox import visible as visible_text
 
@@ -280,6 +283,16 @@ def field(bound: forms.BoundField, label: str = "") -> dict[str, object]:
 @register.inclusion_tag("components/_fields.html")
 def fields(form: forms.BaseForm) -> dict[str, object]:
     return {"form": form}
+
+
+@register.simple_tag(takes_context=True)
+def writer(context: Context) -> SafeString | str:
+    """The hidden field of a form that says for whom its page was made: see `accounts.drafts`."""
+    user = context.get("user")
+    if not isinstance(user, User):
+        return ""
+    field = '<input type="hidden" name="{}" value="{}">'
+    return format_html(field, drafts.WRITER, drafts.sign(user))
 
 
 @register.simple_tag

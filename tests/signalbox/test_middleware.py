@@ -120,7 +120,7 @@ def test_the_list_of_public_addresses_names_no_address_that_is_gone() -> None:
 def test_a_fragment_asked_after_the_session_ended_moves_the_whole_page_to_sign_in(client) -> None:
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/runs/?status=failed"}
     response = client.get("/me/", headers=headers)
-    assert response.status_code == 200
+    assert response.status_code == 401
     assert response["HX-Redirect"] == "/accounts/login/?next=%2Fruns%2F%3Fstatus%3Dfailed"
 
 
