@@ -15,16 +15,17 @@ from ledger.drift import explaining
 from ledger.drift import states as drifting
 from ledger.models import Drift, Effect, EffectAttempt, Stop
 from ledger.preview import ahead
-from ledger.status import DONE, OUTCOMES, STATES, Status
+from ledger.status import DONE, Status
+from ledger.timeline import events, spans
 from ledger.undo import telling
 from runs.advice import telling as advice
 from runs.models import Run
-from runs.status import OVERLAYS, Park, State
+from runs.status import OVERLAYS, Park
 from runs.status import Status as RunStatus
-from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab, phrase
+from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Span, Tab, phrase
 
 MOST = 200
-"""Rows of a tab, and of each kind of event."""
+"""Rows of a tab."""
 
 
 class Story:
@@ -61,14 +62,12 @@ class Story:
     def events(
         self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
     ) -> list[Event]:
-        calls = EffectAttempt.objects.filter(effect__run_id=run_id, started_at__gte=since)
-        settled = Effect.objects.filter(run_id=run_id, settled_at__gte=since)
-        if until is not None:
-            calls = calls.filter(started_at__lt=until)
-            settled = settled.filter(settled_at__lt=until)
-        called = calls.select_related("effect").order_by("started_at")[:MOST]
-        by_hand = settled.order_by("settled_at")[:MOST]
-        return [*map(_called, called), *map(_settled, by_hand)]
+        return list(events.of(run_id, since=since, until=until))
+
+    def spans(
+        self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
+    ) -> list[Span]:
+        return spans.of(run_id, since=since, until=until)
 
     def notice(self, run: Run, user: User) -> Notice | None:
         """An effect in doubt comes before anything else; then a stop that keeps the run parked."""
@@ -111,7 +110,7 @@ class Story:
 def _item(effect: Effect, *, calling: bool, unheard: bool) -> Item:
     return Item(
         title=effect.tool,
-        url=_url(effect),
+        url=events.url(effect),
         state=status.shown(
             effect.status, calling=calling, unheard=unheard, ended=effect.left_alone
         ),
@@ -136,34 +135,6 @@ def _drifted(drift: Drift) -> Item:
     )
 
 
-def _called(call: EffectAttempt) -> Event:
-    return Event(
-        at=call.started_at,
-        state=OUTCOMES[call.outcome],
-        text=call.effect.tool,
-        note=phrase(call.error or call.provider_ref),
-        length=call.ended_at - call.started_at if call.ended_at else None,
-        url=_url(call.effect),
-        mark=True,
-    )
-
-
-def _settled(effect: Effect) -> Event:
-    state = STATES[effect.status]
-    said = "done" if effect.status in DONE else state.label.lower()
-    by_hand = State(
-        value="settled", label="Settled", tone=state.tone, icon="hand", sentence=state.sentence
-    )
-    return Event(
-        at=effect.settled_at or effect.updated_at,
-        state=by_hand,
-        text=f"{effect.tool}: {said}, says {effect.settled_by}",
-        note=phrase(effect.settle_reason),
-        url=_url(effect),
-        mark=True,
-    )
-
-
 def _remark(count: int, tool: str | None) -> Remark:
     """`tool` is that of an effect in doubt."""
     if tool:
@@ -185,7 +156,7 @@ def _doubtful(effect: Effect, run: Run, user: User) -> Notice:
             effect.updated_at,
             ". Nothing else of this run is sent until somebody settles it.",
         ),
-        url=_url(effect),
+        url=events.url(effect),
     )
 
 
@@ -220,7 +191,3 @@ def _stopped(run: Run, user: User) -> Notice | None:
         told=phrase(f"An emergency stop is on{why}."),
         url=reverse("ledger:stops"),
     )
-
-
-def _url(effect: Effect) -> str:
-    return reverse("ledger:effect", args=[effect.uid])

@@ -23,6 +23,8 @@ PAGE = 100
 """Checkpoints on one page of a timeline."""
 BRANCH, JOIN, TASKS, START = "branch:to:", "join:", "__pregel_tasks", "__start__"
 PULLED, PUSHED = "~__pregel_pull, ", "~__pregel_push, "
+SENT = "parallel tasks"
+"""Tasks that were sent to a node whose name is not known."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 PLUMBING = (BRANCH, JOIN)
 """Prefixes of channels that carry no values of the agent's."""
@@ -43,6 +45,8 @@ class Checkpoint:
     """Of the attempt that saved it."""
     nodes: str
     """What ran, or is to run, from here on."""
+    each: tuple[str, ...]
+    """The same, one name for each task."""
     asked: bool
     raised: bool
 
@@ -145,7 +149,8 @@ def _checkpoint(row: tuple[Any, ...], *, sent_to: Sequence[str], done: bool) -> 
         step=step,
         source=source or "",
         fence=fence,
-        nodes=names(updated=updated, paths=paths, pushed=sent_to, done=done),
+        nodes=line(each := names(updated=updated, paths=paths, pushed=sent_to, done=done)),
+        each=tuple(each),
         asked="__interrupt__" in marks,
         raised="__error__" in marks,
     )
@@ -175,7 +180,7 @@ def tips(run_ids: Collection[UUID]) -> dict[UUID, Tip]:
                 id=id_,
                 step=step,
                 at=at,
-                nodes=names(updated=updated, paths=paths, pushed=pushed, done=False),
+                nodes=line(names(updated=updated, paths=paths, pushed=pushed, done=False)),
             )
             for thread, step, at, id_, updated, pushed, paths in cursor.fetchall()
         }
@@ -183,8 +188,8 @@ def tips(run_ids: Collection[UUID]) -> dict[UUID, Tip]:
 
 def names(
     *, updated: Sequence[str], paths: Iterable[str], pushed: Sequence[str], done: bool
-) -> str:
-    """The nodes that run from a checkpoint, as one line: "model", "b, c", or with how often.
+) -> list[str]:
+    """The nodes that run from a checkpoint, one name for each task.
 
     `done`: their step has ended, so the tasks that wrote are all there were. Until then the
     channels just changed say who is to run. `pushed`: nodes that are only ever sent to.
@@ -197,11 +202,16 @@ def names(
         due = [name.rpartition(":")[2] for name in updated if name.startswith(JOIN)]
     found = wrote if done and (wrote or sent) else list(dict.fromkeys([*wrote, *due]))
     if sent or (TASKS in updated and not done):
-        sent_to = pushed[0] if len(pushed) == 1 else "parallel tasks"
+        sent_to = pushed[0] if len(pushed) == 1 else SENT
         found.extend([sent_to] * max(sent, 1))
     if not found and START in updated:
         found = [START]
-    counted = Counter("input" if name == START else name for name in found)
+    return ["input" if name == START else name for name in found]
+
+
+def line(found: Iterable[str]) -> str:
+    """Names of nodes as one line: "model", "b, c", or with how often."""
+    counted = Counter(found)
     return ", ".join(
         f"{name} {TIMES}{count}" if count > 1 else name for name, count in sorted(counted.items())
     )

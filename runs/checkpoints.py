@@ -7,6 +7,8 @@
    never prepare statements (so a transaction pooler may stand in between), and are checked before
    they are handed out (a restarted database costs no error).
 3. The pool is opened after the fork and never replaced in a process.
+4. One column of ours is added to LangGraph's writes, which says when each was saved: see
+   `docs/decisions/time-of-writes.md`.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ DJANGOS = ("context", "cursor_factory", "prepare_threshold")
 """What Django's connections have besides an address, user, certificates and server settings."""
 SETUP_LOCK = 7_164_202_611
 """Key of the advisory lock that serialises set-up."""
+SAVED_AT = "signalbox_at"
 VERSION = len(PostgresSaver.MIGRATIONS) - 1
 INDEXES = (
     "checkpoints_thread_id_idx",
@@ -58,6 +61,7 @@ def setup() -> None:
             if problem(conn):
                 _drop_invalid_indexes(conn)
                 PostgresSaver(conn).setup()
+                _note_when_writes_are_saved(conn)
         finally:
             conn.execute("SELECT pg_advisory_unlock(%s)", (SETUP_LOCK,))
 
@@ -72,6 +76,13 @@ def _wait_for_set_up_lock(conn: psycopg.Connection[Any]) -> None:
         time.sleep(0.1)
 
 
+def _note_when_writes_are_saved(conn: psycopg.Connection[Any]) -> None:
+    """Rows of before stay without a time: a default at once would rewrite the whole table."""
+    table = "ALTER TABLE checkpoint_writes"
+    conn.execute(f"{table} ADD COLUMN IF NOT EXISTS {SAVED_AT} timestamptz")
+    conn.execute(f"{table} ALTER COLUMN {SAVED_AT} SET DEFAULT clock_timestamp()")
+
+
 def problem(conn: psycopg.Connection[Any] | None = None) -> str:
     """What is wrong with the checkpoint tables, or an empty string."""
     if conn is None:
@@ -84,8 +95,20 @@ def problem(conn: psycopg.Connection[Any] | None = None) -> str:
     version = -1 if row is None or row["v"] is None else row["v"]
     if version != VERSION:
         return f"the checkpoint tables have version {version}, this LangGraph needs {VERSION}"
+    if not _says_when_writes_were_saved(conn):
+        return f"checkpoint_writes has no column {SAVED_AT}"
     invalid = _invalid_indexes(conn)
     return f"invalid index: {', '.join(invalid)}" if invalid else ""
+
+
+def _says_when_writes_were_saved(conn: psycopg.Connection[Any]) -> bool:
+    found = conn.execute(
+        "SELECT FROM pg_attrdef d"
+        " JOIN pg_attribute a ON (a.attrelid, a.attnum) = (d.adrelid, d.adnum)"
+        " WHERE d.adrelid = to_regclass('checkpoint_writes') AND a.attname = %s",
+        (SAVED_AT,),
+    )
+    return found.fetchone() is not None
 
 
 def require_ready() -> None:

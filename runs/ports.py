@@ -24,7 +24,7 @@ from runs.authority import Lease
 from runs.heads import Head
 from runs.masking import BARE, Cloak
 from runs.models import Run
-from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Tab
+from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Span, Tab
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +126,11 @@ class Story(Protocol):
         self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
     ) -> list[Event]:
         """What happened to the run from `since` to before `until`, in any order."""
+
+    def spans(
+        self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
+    ) -> list[Span]:
+        """What went on at some time from `since` to before `until`, in any order."""
 
     def notice(self, run: Run, user: User) -> Notice | None:
         """What a person is expected to do about the run now."""

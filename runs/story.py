@@ -14,10 +14,11 @@ from runs.status import State
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Either text or a moment."""
+    """Either text or a moment, relative to now or as its time of day."""
 
     text: str = ""
     at: datetime | None = None
+    exact: bool = False
 
 
 Phrase = tuple[Piece, ...]
@@ -28,6 +29,11 @@ def phrase(*parts: str | datetime | None) -> Phrase:
     return tuple(
         Piece(text=part) if isinstance(part, str) else Piece(at=part) for part in parts if part
     )
+
+
+def exact(at: datetime | None) -> Phrase:
+    """A moment by its time of day, in a place that tells of others of the same day."""
+    return (Piece(at=at, exact=True),) if at else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +73,56 @@ class Event:
     length: timedelta | None = None
     """How long it took."""
     url: str = ""
-    mark: bool = False
-    """Drawn into the chart as well."""
     anchor: str = ""
     """Id of its row in the table."""
+    kind: str = ""
+    """By which the table can be filtered: the slug of the tab that knows more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Something at one moment, for the chart."""
+
+    at: datetime
+    tone: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One part of a span: work, or waiting (`idle`)."""
+
+    start: datetime
+    end: datetime | None
+    """None: it goes on."""
+    tone: str
+    label: str
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Something of a layer above that takes time, for the chart: an effect, a question."""
+
+    title: str
+    kind: str
+    """The slug of the tab that knows more."""
+    stages: tuple[Stage, ...]
+    """In order of time, at least one."""
+    marks: tuple[Mark, ...] = ()
+    task: str = ""
+    """The id of LangGraph's task that it belongs to, if that is known."""
+    node: str = ""
+    """The node of that task."""
+    url: str = ""
+
+    @property
+    def start(self) -> datetime:
+        return self.stages[0].start
+
+    @property
+    def end(self) -> datetime | None:
+        return self.stages[-1].end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

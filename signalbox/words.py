@@ -40,7 +40,7 @@ def _rounded(number: float) -> int:
 
 
 def duration(length: timedelta | float) -> str:
-    """ "112 ms", "4.2 s", "41 s", "2m 14s", "5h 03m", "3d 4h". Seconds or a timedelta."""
+    """ "112 ms", "4.2 s", "41 s", "2m 14s", "5h 03m", "3d 4h", "2d". Seconds or a timedelta."""
     seconds = length.total_seconds() if isinstance(length, timedelta) else float(length)
     if seconds < 0:
         return f"\N{MINUS SIGN}{duration(-seconds)}"
@@ -55,7 +55,8 @@ def duration(length: timedelta | float) -> str:
         return f"{whole // MINUTE}m {whole % MINUTE:02}s"
     if whole < DAY:
         return f"{whole // HOUR}h {whole % HOUR // MINUTE:02}m"
-    return f"{whole // DAY}d {whole % DAY // HOUR}h"
+    hours = whole % DAY // HOUR
+    return f"{whole // DAY}d {hours}h" if hours else f"{whole // DAY}d"
 
 
 def size(count: int) -> str:

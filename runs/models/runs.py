@@ -199,6 +199,11 @@ class Attempt(models.Model):
     """What the error means (see `runs.moves.Failure`); NULL: it did not end by an error."""
     started_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
+    """Of a lost one: when another took the lease over."""
+    seen_at = models.DateTimeField(null=True, blank=True)
+    """Of a lost one: the last heartbeat of its worker."""
+    expired_at = models.DateTimeField(null=True, blank=True)
+    """Of a lost one: when its lease had run out."""
 
     class Meta:
         default_permissions = ()
@@ -290,6 +295,25 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Picture(models.Model):
+    """The nodes and edges of an agent's graph, as a worker that loaded this version drew them."""
+
+    agent = models.CharField(max_length=100)
+    version = models.CharField(max_length=50)
+    shape = models.JSONField()
+    """See `runs.picture.shape`."""
+    made_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(fields=("agent", "version"), name="runs_picture_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.agent} {self.version}"
 
 
 class Pulse(models.Model):

@@ -3,7 +3,7 @@
 -- Raw because the ORM cannot return values from an update; skipping what is locked, so that the
 -- conditions hold at the moment of the lock.   Index: both primary keys, runs_attempt_one_open.
 WITH due AS MATERIALIZED (
-    SELECT r.id, r.agent
+    SELECT r.id, r.agent, l.renewed_at, l.expires_at
       FROM runs_run r
       JOIN runs_lease l ON l.run_id = r.id
      WHERE r.id = %(run_id)s AND r.ended_at IS NOT NULL
@@ -18,7 +18,8 @@ WITH due AS MATERIALIZED (
     RETURNING l.run_id, l.fence
 ), lost AS (
     UPDATE runs_attempt a
-       SET outcome = 'lost', ended_at = clock_timestamp()
+       SET outcome = 'lost', ended_at = clock_timestamp(),
+           seen_at = due.renewed_at, expired_at = due.expires_at
       FROM due
      WHERE a.run_id = due.id AND a.outcome = 'open'
     RETURNING a.fence

@@ -1,7 +1,10 @@
 -- Take the lease of a run that lock_due.sql has locked, and return its new fence: raise the fence,
--- set the run running, close the former attempt as lost and open a new one.
+-- set the run running, close the former attempt as lost (with its last heartbeat and when its lease
+-- ran out) and open a new one.
 -- Raw because the ORM cannot return values from an update.   Index: both primary keys, runs_attempt_one_open.
-WITH lease AS (
+WITH before AS (
+    SELECT renewed_at, expires_at FROM runs_lease WHERE run_id = %(run_id)s
+), lease AS (
     UPDATE runs_lease
        SET holder = %(holder)s, fence = fence + 1,
            expires_at = clock_timestamp() + %(ttl)s::interval, renewed_at = clock_timestamp()
@@ -9,7 +12,9 @@ WITH lease AS (
     RETURNING run_id, fence, progress_at
 ), lost AS (
     UPDATE runs_attempt
-       SET outcome = 'lost', ended_at = clock_timestamp()
+       SET outcome = 'lost', ended_at = clock_timestamp(),
+           seen_at = before.renewed_at, expired_at = before.expires_at
+      FROM before
      WHERE run_id = %(run_id)s AND outcome = 'open'
     RETURNING fence
 ), opened AS (

@@ -99,7 +99,6 @@ def test_a_decision_is_an_event_with_who_and_why(request_, ben, eve) -> None:
     assert set(events) == {"Waiting", "Approved"}
     assert events["Approved"].text == request_.title
     assert words(events["Approved"].note) == f"by {eve.label}. Photographs checked."
-    assert events["Approved"].mark
 
 
 def test_that_it_took_effect_is_another_event(request_, eve) -> None:

@@ -146,7 +146,8 @@ def test_rows_know_the_attempt_that_saved_them(saved) -> None:
     ],
 )
 def test_names_are_told_from_channels_and_paths(updated, paths, done, said) -> None:
-    assert chain.names(updated=updated, paths=paths, pushed=[], done=done) == said
+    found = chain.names(updated=updated, paths=paths, pushed=[], done=done)
+    assert chain.line(found) == said
 
 
 # --- pages ----------------------------------------------------------------------------------------

@@ -198,14 +198,14 @@ def test_a_tab_that_nobody_offers_is_not_found(client, ada) -> None:
 
 def test_the_timeline_pages_through_many_checkpoints(client, ada) -> None:
     run = make.running(created_at=make.ago(hours=2))
-    for number in range(130):
+    for number in range(80):
         make.checkpoint(
             run, number, at=make.ago(minutes=119 - number / 2), updated=["branch:to:model"]
         )
     newest = client.get(at(run))
     assert newest.context["older"].startswith("?before=")
     older = client.get(at(run) + newest.context["older"])
-    assert older.context["newer"] == at(run)
+    assert older.context["newer"].startswith(at(run))
     assert not older.context["older"]
     assert 'data-live="5"' not in older.content.decode()
 

@@ -113,11 +113,27 @@ def checkpoint(run: Run, number: int, *, at: datetime, **fields: Any) -> str:
             " VALUES (%s, %s, %s, %s, %s::jsonb, %s::jsonb)",
             (str(run.pk), ns, id_, parent, json.dumps(saved), json.dumps(metadata)),
         )
-        for index, path in enumerate(fields.get("paths", ())):
-            cursor.execute(
-                "INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id,"
-                " idx, channel, type, blob, task_path)"
-                " VALUES (%s, %s, %s, %s, %s, 'x', 'null', '', %s)",
-                (str(run.pk), ns, id_, f"task-{index}", index, path),
-            )
+    for index, path in enumerate(fields.get("paths", ())):
+        write(run, id_, f"task-{index}", path, ns=ns)
     return id_
+
+
+def write(
+    run: Run,
+    checkpoint_id: str,
+    task: str,
+    path: str,
+    *,
+    channel: str = "x",
+    at: datetime | None = None,
+    ns: str = "",
+    index: int = 0,
+) -> None:
+    """What a task saved on a checkpoint, at this time or now."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id,"
+            " idx, channel, type, blob, task_path, signalbox_at)"
+            " VALUES (%s, %s, %s, %s, %s, %s, 'null', '', %s, %s)",
+            (str(run.pk), ns, checkpoint_id, task, index, channel, path, at or timezone.now()),
+        )

@@ -1,16 +1,16 @@
-"""The geometry of the timeline: numbers only."""
+"""What a chart draws of lanes and drives: numbers only."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from runs.timeline import drawing
-from runs.timeline.drawing import FOLD, LEFT, MOST_LANES, NARROWEST, RIGHT, Drive, Lane, Mark, draw
+from runs.story import Mark, Span, Stage
+from runs.timeline.drawing import MOST_ROWS, NARROWEST, draw
+from runs.timeline.drives import Drive
+from runs.timeline.lanes import Lane
+from runs.timeline.scale import FOLD, WIDTH
 
 START = datetime(2026, 11, 29, 15, 0, tzinfo=UTC)
 
@@ -20,6 +20,8 @@ def at(seconds: float) -> datetime:
 
 
 def drive(start: float, end: float, **more) -> Drive:
+    expired = more.pop("expired", None)
+    more["expired"] = None if expired is None else at(expired)
     return Drive(start=at(start), end=at(end), **more)
 
 
@@ -27,161 +29,132 @@ def lane(label: str, start: float, end: float, **more) -> Lane:
     return Lane(label=label, start=at(start), end=at(end), **more)
 
 
-def chart(lanes, drives, marks=(), *, end: float, zero: float = 0):
-    return draw(lanes, drives, marks, start=START, end=at(end), zero=at(zero))
+def chart(lanes, drives, *, end: float):
+    return draw(lanes, drives, start=START, end=at(end))
+
+
+def rows(lanes, drives, *, end: float):
+    """Without that of the lease."""
+    return chart(lanes, drives, end=end).rows[1:]
 
 
 def test_work_is_drawn_where_and_as_long_as_it_happened() -> None:
-    drawn = chart([lane("a", 0, 25), lane("b", 25, 100)], [drive(0, 100)], end=100)
-    first, second = (row.bars[0] for row in drawn.rows)
-    whole = RIGHT - LEFT
-    assert (first.x, first.width) == (LEFT, pytest.approx(whole / 4))
-    assert (second.x, second.width) == (
-        pytest.approx(LEFT + whole / 4),
-        pytest.approx(whole * 0.75),
-    )
-    assert [row.worked for row in drawn.rows] == [timedelta(seconds=25), timedelta(seconds=75)]
+    drawn = rows([lane("a", 0, 25), lane("b", 25, 100)], [drive(0, 100)], end=100)
+    first, second = (row.bars[0] for row in drawn)
+    assert (first.x, first.width) == (0, pytest.approx(25))
+    assert (second.x, second.width) == (pytest.approx(25), pytest.approx(75))
+    assert [row.worked for row in drawn] == [timedelta(seconds=25), timedelta(seconds=75)]
 
 
 def test_a_step_ends_in_a_diamond_only_if_it_was_saved() -> None:
-    drawn = chart([lane("a", 0, 50), lane("b", 50, 100, saved=False)], [drive(0, 100)], end=100)
-    assert [point.x for point in drawn.rows[0].diamonds] == [LEFT + (RIGHT - LEFT) / 2]
-    assert drawn.rows[1].diamonds == []
+    one, two = rows([lane("a", 0, 50), lane("b", 50, 100, saved=False)], [drive(0, 100)], end=100)
+    assert [point.x for point in one.diamonds] == [50]
+    assert two.diamonds == []
 
 
 def test_waiting_between_two_drives_is_a_box_in_the_tone_of_what_is_waited_for() -> None:
     drives = [drive(0, 40, rest="human", why="waits for a person"), drive(60, 100)]
-    row = chart([lane("gate", 0, 100)], drives, end=100).rows[0]
+    (row,) = rows([lane("gate", 0, 100)], drives, end=100)
     assert [(box.tone, box.label) for box in row.waits] == [("human", "waits for a person")]
-    assert row.worked == timedelta(seconds=80)
-    assert row.waited == timedelta(seconds=20)
-    assert row.waits[0].x == pytest.approx(row.bars[0].x + row.bars[0].width)
+    assert (row.worked, row.waited) == (timedelta(seconds=80), timedelta(seconds=20))
+    assert row.waits[0].x == pytest.approx(row.bars[0].end)
 
 
-def test_time_before_the_first_drive_waits_for_a_worker() -> None:
-    row = chart([lane("queue", 0, 10, saved=False)], [drive(10, 100)], end=100).rows[0]
-    assert [box.label for box in row.waits] == ["waits for a worker"]
-
-
-def test_a_long_wait_is_folded_and_says_how_long_it_was() -> None:
+def test_a_wait_is_folded_the_same_in_every_row() -> None:
     drives = [drive(0, 60), drive(86_400, 86_460)]
     drawn = chart([lane("gate", 0, 86_460)], drives, end=86_460)
-    assert [fold.length for fold in drawn.folds] == [timedelta(seconds=86_340)]
-    assert drawn.folds[0].width == FOLD
-    first, second = drawn.rows[0].bars
-    assert first.width == pytest.approx((RIGHT - LEFT - FOLD) / 2)
-    assert second.x == pytest.approx(drawn.folds[0].x + FOLD)
-
-
-def test_a_short_wait_is_not_folded() -> None:
-    assert chart([], [drive(0, 80), drive(100, 180)], end=180).folds == []
-
-
-def test_waiting_that_folding_another_made_wide_is_folded_as_well() -> None:
-    # 35 s of 10 000 s are nothing, but much of the 125 s that are left.
-    drives = [drive(0, 30), drive(65, 95), drive(10_000, 10_030)]
-    assert len(chart([], drives, end=10_030).folds) == 2
-
-
-def test_a_run_that_only_waits_is_not_folded_away() -> None:
-    drawn = chart([lane("queue", 0, 900, saved=False)], [], end=900)
-    assert drawn.folds == []
-    assert drawn.rows[0].waits[0].width == pytest.approx(RIGHT - LEFT)
+    first, second = drawn.rows[1].bars
+    assert first.width == pytest.approx((WIDTH - FOLD) / 2)
+    assert second.x == pytest.approx(drawn.folds[0].end)
+    assert [bar.x for bar in drawn.rows[0].bars] == [first.x, second.x]
 
 
 def test_a_drive_that_raised_is_bad_only_in_the_step_it_left_unfinished() -> None:
     drives = [drive(0, 50, tone="bad"), drive(60, 100)]
-    done, retried = chart([lane("a", 0, 30), lane("b", 30, 100)], drives, end=100).rows
+    done, retried = rows([lane("a", 0, 30), lane("b", 30, 100)], drives, end=100)
     assert [bar.tone for bar in done.bars] == ["ok"]
     assert [bar.tone for bar in retried.bars] == ["bad", "ok"]
 
 
-def test_a_lost_worker_is_marked_where_it_gave_its_last_sign() -> None:
-    drives = [drive(0, 40, lost=True, rest="warn"), drive(70, 100)]
-    row = chart([lane("a", 0, 100)], drives, end=100).rows[0]
-    assert [point.x for point in row.crosses] == [pytest.approx(row.bars[0].x + row.bars[0].width)]
+def test_the_lease_of_a_lost_worker_keeps_others_away_until_it_has_run_out() -> None:
+    lost = drive(0, 20, tone="warn", rest="warn", why="lost", lost=True, expired=50, outcome="lost")
+    (lease,) = chart([], [lost, drive(80, 100)], end=100).rows
+    assert [(box.label, box.width) for box in lease.waits] == [
+        ("no sign of the worker, whose lease has not run out yet", pytest.approx(30 * FOLD / 60)),
+        ("lost", pytest.approx(30 * FOLD / 60)),
+    ]
+    assert [point.x for point in lease.crosses] == [pytest.approx(lease.bars[0].end)]
 
 
-def test_nothing_is_too_narrow_to_see() -> None:
-    row = chart([lane("a", 0, 0.001), lane("b", 0.001, 1000)], [drive(0, 1000)], end=1000).rows[0]
-    assert row.bars[0].width == NARROWEST
+def test_the_lease_names_fence_and_worker_where_there_is_room() -> None:
+    holds = {"holder": "w@a:1", "outcome": "finished"}
+    (lease,) = chart(
+        [], [drive(0, 2, fence=1, **holds), drive(2, 100, fence=2, **holds)], end=100
+    ).rows
+    assert [bar.short for bar in lease.bars] == ["", "Fence 2, w@a:1"]
+    assert lease.bars[0].label == "Fence 1, w@a:1: Finished"
 
 
-def test_marks_are_put_on_the_step_that_was_under_way() -> None:
-    marks = [Mark(at=at(75), tone="ok", label="refund"), Mark(at=at(500), tone="ok", label="late")]
-    drawn = chart([lane("a", 0, 50), lane("b", 50, 100)], [drive(0, 100)], marks, end=100)
-    assert drawn.rows[0].dots == []
-    assert [dot.label for dot in drawn.rows[1].dots] == ["refund"]
+def test_a_run_that_nobody_took_has_no_lease_to_show() -> None:
+    (row,) = chart([lane("queue", 0, 10, saved=False)], [], end=10).rows
+    assert [box.label for box in row.waits] == ["waits for a worker"]
+
+
+def test_nothing_is_too_narrow_to_see_or_beyond_the_edge() -> None:
+    lanes = [lane("a", 0, 0.001), lane("b", 0.001, 1000), lane("c", 1000, 1000)]
+    first, _second, last = rows(lanes, [drive(0, 1000)], end=1000)
+    assert first.bars[0].width == NARROWEST
+    assert last.bars[0].end <= WIDTH
+
+
+def test_a_span_is_drawn_by_its_own_stages_whoever_drove() -> None:
+    stages = (
+        Stage(start=at(10), end=at(30), tone="warn", label="Unknown"),
+        Stage(start=at(30), end=None, tone="warn", label="nobody knows", idle=True),
+    )
+    marks = (Mark(at=at(60), tone="ok", label="told"), Mark(at=at(500), tone="ok", label="later"))
+    span = Span(title="pay", kind="effects", stages=stages, marks=marks, url="/ledger/1/")
+    (row,) = rows([lane("pay", 10, 100, span=span)], [drive(0, 20)], end=100)
+    assert (row.kind, row.href) == ("effects", "/ledger/1/")
+    assert [bar.tone for bar in row.bars] == ["warn"]
+    assert row.waited == timedelta(seconds=70)
+    assert [dot.label for dot in row.dots] == ["told"]
+
+
+def test_what_stands_below_a_step_is_deeper() -> None:
+    tree = lane("a", 0, 9, below=[lane("b", 0, 5, below=[lane("c", 1, 2)]), lane("d", 5, 9)])
+    found = [(row.label, row.depth) for row in rows([tree], [drive(0, 9)], end=9)]
+    assert found == [("a", 0), ("b", 1), ("c", 2), ("d", 1)]
 
 
 def test_many_steps_are_grouped_by_name_with_their_number() -> None:
-    lanes = [lane("model" if n % 2 else "tools", n, n + 1) for n in range(MOST_LANES + 2)]
-    drawn = chart(lanes, [drive(0, MOST_LANES + 2)], end=MOST_LANES + 2)
-    half = (MOST_LANES + 2) // 2
-    assert {row.label for row in drawn.rows} == {
-        f"{name} \N{MULTIPLICATION SIGN}{half}" for name in ("model", "tools")
-    }
-    assert all(len(row.bars) == half and not row.diamonds for row in drawn.rows)
+    many = MOST_ROWS + 2
+    lanes = [lane("model" if n % 2 else "tools", n, n + 1) for n in range(many)]
+    drawn = rows(lanes, [drive(0, many)], end=many)
+    assert [row.label for row in drawn] == [
+        f"{name} \N{MULTIPLICATION SIGN}{many // 2}" for name in ("tools", "model")
+    ]
+    assert all(len(row.bars) == many // 2 and not row.diamonds for row in drawn)
 
 
 def test_few_steps_keep_a_row_each_although_they_share_a_name() -> None:
-    assert len(chart([lane("a", 0, 1), lane("a", 1, 2)], [drive(0, 2)], end=2).rows) == 2
+    assert len(rows([lane("a", 0, 1), lane("a", 1, 2)], [drive(0, 2)], end=2)) == 2
 
 
-def test_ticks_are_round_and_apart_and_count_from_zero() -> None:
-    ticks = chart([], [drive(0, 134)], end=134).ticks
-    assert [tick.after.total_seconds() for tick in ticks][:3] == [0, 15, 30]
-    assert all(b.x - a.x > 50 for a, b in pairwise(ticks))
-    later = chart([], [drive(0, 100)], end=100, zero=-3600).ticks
-    assert later[0].after >= timedelta(hours=1)
+def test_what_is_too_much_even_when_grouped_is_left_out_and_counted() -> None:
+    lanes = [lane(f"n{n}", n, n + 1) for n in range(MOST_ROWS + 9)]
+    drawn = chart(lanes, [drive(0, 100)], end=100)
+    assert (len(drawn.rows), drawn.left_out) == (MOST_ROWS, 10)
 
 
-def test_no_tick_hides_the_length_of_a_fold() -> None:
-    drawn = chart([], [drive(0, 60), drive(9000, 9060)], end=9060)
-    (fold,) = drawn.folds
-    assert all(tick.x < fold.x or tick.x > fold.x + fold.width for tick in drawn.ticks)
-
-
-@pytest.mark.parametrize(
-    ("after", "step", "label"),
-    [
-        (0, 15, "0 s"),
-        (5, 5, "5 s"),
-        (0.5, 0.5, "0.5 s"),
-        (12.4, 0.2, "12.4 s"),
-        (0.002, 0.002, "0.002 s"),
-        (60, 15, "1m 00s"),
-        (62.4, 0.2, "1m 02.4s"),
-        (119.99, 5, "2m 00s"),
-        (3600, 600, "1h 00m"),
-        (3785, 5, "1h 03m 05s"),
-        (90000, 3600, "1d 1h"),
-        (90060, 60, "1d 1h 01m"),
-    ],
-)
-def test_a_tick_says_as_much_as_its_step_needs(after, step, label) -> None:
-    assert drawing._label(timedelta(seconds=after), step) == label
-
-
-@pytest.mark.parametrize("length", [0.4, 3, 14, 41, 134, 4000, 100_000])
-def test_no_two_ticks_say_the_same(length) -> None:
-    gap = [drive(0, length / 9), drive(length * 0.9, length)]
-    for drives in ([drive(0, length)], gap):
-        labels = [tick.label for tick in chart([], drives, end=length).ticks]
-        assert len(labels) == len(set(labels))
-        assert all(labels)
-
-
-moments = st.floats(min_value=0, max_value=1e6, allow_nan=False)
-
-
-@given(st.lists(st.tuples(moments, moments).map(sorted), max_size=8), moments, moments)
-def test_time_never_runs_backwards_and_stays_in_the_plot(spans, one, other) -> None:
-    drives = [drive(*span, rest="human") for span in spans]
-    scale = drawing._scale(drawing._idle(drives, START, at(1e6)), START, at(1e6))
-    early, late = sorted((one, other))
-    assert LEFT - 0.01 <= scale.x(at(early)) <= scale.x(at(late)) + 0.01 <= RIGHT + 0.02
+def test_boxes_that_nobody_could_tell_apart_are_one() -> None:
+    many = 3000
+    lanes = [lane("a", n, n + 0.5) for n in range(many)]
+    (row,) = rows(lanes, [drive(0, many)], end=many)
+    assert len(row.bars) < 300
+    assert row.bars[-1].end == pytest.approx(WIDTH, abs=0.5)
 
 
 def test_a_run_without_any_time_is_drawn() -> None:
-    assert chart([lane("a", 0, 0)], [drive(0, 0)], end=0).rows[0].bars[0].width == NARROWEST
+    (row,) = rows([lane("a", 0, 0)], [drive(0, 0)], end=0)
+    assert row.bars[0].width == NARROWEST

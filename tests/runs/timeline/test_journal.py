@@ -10,7 +10,7 @@ from django.utils import timezone
 from runs import chain
 from runs.models import Intervention
 from runs.status import Outcome, Park, Status
-from runs.timeline import journal
+from runs.timeline import journal, steps
 from tests.support import standing as make
 from tests.support.people import person
 
@@ -63,9 +63,9 @@ def test_a_saved_step_leads_to_its_checkpoint_and_says_how_long_it_took(refund, 
     assert step.length == pytest.approx(timedelta(minutes=1), abs=timedelta(seconds=1))
 
 
-def test_the_chart_has_a_lane_for_the_queue_each_step_and_what_is_open(refund, ada) -> None:
+def test_the_chart_has_a_row_for_the_lease_each_step_and_what_is_open(refund, ada) -> None:
     rows = read(refund, ada).chart.rows
-    assert [row.label for row in rows] == ["in the queue", "start", "load", "gate"]
+    assert [row.label for row in rows] == ["Lease", "start", "load", "gate"]
     gate = rows[-1]
     assert ([box.tone for box in gate.waits], gate.diamonds) == (["human"], [])
 
@@ -73,7 +73,9 @@ def test_the_chart_has_a_lane_for_the_queue_each_step_and_what_is_open(refund, a
 def test_a_lane_leads_to_its_event(refund, ada) -> None:
     found = read(refund, ada)
     anchors = {event.anchor for event in found.events if event.anchor}
-    assert {row.anchor for row in found.chart.rows if row.anchor} <= anchors
+    leads = {row.href for row in found.chart.rows if row.href}
+    assert leads
+    assert leads <= {f"#{anchor}" for anchor in anchors}
 
 
 def test_an_error_is_told_with_its_attempt(ada) -> None:
@@ -94,7 +96,7 @@ def test_what_a_person_did_is_told_with_the_reason(refund, ada) -> None:
 def test_a_stuck_run_is_drawn_up_to_its_last_heartbeat(ada) -> None:
     run = make.stuck(created_at=make.ago(minutes=20))
     run.attempts.update(started_at=make.ago(minutes=20))
-    (lane,) = [row for row in read(run, ada).chart.rows if row.label == journal.FIRST_STEP]
+    (lane,) = [row for row in read(run, ada).chart.rows if row.label == steps.FIRST_STEP]
     assert [bar.tone for bar in lane.bars] == ["warn"]
     assert [box.label for box in lane.waits] == ["nobody drives: the worker was lost"]
     assert lane.crosses
@@ -121,7 +123,7 @@ def test_a_finished_run_has_no_open_lane(refund, ada) -> None:
     type(refund).objects.filter(pk=refund.pk).update(
         status=Status.SUCCEEDED, ended_at=make.ago(minutes=7)
     )
-    assert [row.label for row in read(refund, ada).chart.rows] == ["in the queue", "start", "load"]
+    assert [row.label for row in read(refund, ada).chart.rows] == ["Lease", "start", "load"]
 
 
 def test_a_failed_run_shows_in_red_where_it_failed(refund, ada) -> None:
@@ -158,7 +160,7 @@ def test_older_pages_hold_what_happened_before_and_nothing_twice(ada, monkeypatc
         make.checkpoint(
             run, number, at=make.ago(minutes=50 - number), updated=[f"branch:to:n{number}"]
         )
-    monkeypatch.setattr(chain.page, "__kwdefaults__", {"before": "", "limit": 4})
+    monkeypatch.setattr(journal, "PAGE", 4)
     pages, before = [], ""
     while True:
         found = read(run, ada, before)

@@ -1,0 +1,1 @@
+"""What the timeline of a run is told about its questions: moments and spans."""

@@ -1,0 +1,87 @@
+"""Round times along the chart: never close to each other, none in folds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from runs.timeline.scale import Scale, Stretch
+
+BETWEEN = 10.5
+"""Percent between two ticks, about the width of a long label on a desktop."""
+BETWEEN_MAJOR = 27.0
+"""The same on a phone, where only major ticks have a label."""
+CLEAR, CLEAR_MAJOR = 3.5, 9.0
+"""Between a tick and a fold, whose length is written above it."""
+NARROWEST = 0.4
+"""A stretch that is narrower has no ticks."""
+LENGTHS = (
+    *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
+    *(3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 2592000, 7776000),
+)
+"""Seconds between two ticks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    x: float
+    after: timedelta
+    """Since the start of the run."""
+    label: str
+    """As exact as it must be to differ from that of the next one."""
+    major: bool
+
+
+def make(scale: Scale, zero: datetime) -> list[Tick]:
+    """Ticks that count from `zero`."""
+    ticks: list[Tick] = []
+    for x, after, step in _places(scale, (zero - scale.start).total_seconds()):
+        if not _clear(scale, x, CLEAR) or (ticks and x - ticks[-1].x < BETWEEN * 0.75):
+            continue
+        last = max((tick.x for tick in ticks if tick.major), default=-BETWEEN_MAJOR)
+        major = x - last >= BETWEEN_MAJOR and _clear(scale, x, CLEAR_MAJOR)
+        ticks.append(Tick(x=round(x, 2), after=after, label=label(after, step), major=major))
+    return ticks
+
+
+def _places(scale: Scale, zero: float) -> Iterator[tuple[float, timedelta, float]]:
+    """Where round times are, how long after `zero`, and how many seconds they are apart."""
+    for stretch in scale.stretches:
+        if not stretch.folded and stretch.width >= NARROWEST:
+            step = _step(stretch)
+            number = math.ceil(round((stretch.start - zero) / step, 6))
+            while (at := number * step + zero) <= stretch.end:
+                yield stretch.place(at), timedelta(seconds=number * step), step
+                number += 1
+
+
+def _step(stretch: Stretch) -> float:
+    at_least = (stretch.end - stretch.start) / stretch.width * BETWEEN
+    return next((step for step in LENGTHS if step >= at_least), LENGTHS[-1])
+
+
+def _clear(scale: Scale, x: float, distance: float) -> bool:
+    return all(
+        not fold.folded or x < fold.x - distance or x > fold.x + fold.width + distance
+        for fold in scale.stretches
+    )
+
+
+def label(after: timedelta, step: float) -> str:
+    """ "0.5 s", "41 s", "2m 14.2s", "5h 03m", "5h 03m 10s", "2d": down to the unit of `step`."""
+    decimals = next((places for places in range(4) if step >= 0.1**places * 0.999), 3)
+    seconds = after.total_seconds()
+    minutes, rest = divmod(round(seconds, decimals), 60)
+    if not minutes:
+        return f"{rest:.{decimals}f} s"
+    width = decimals + 3 if decimals else 2
+    exact = f" {rest:0{width}.{decimals}f}s"
+    hours, minutes = divmod(int(minutes), 60)
+    if not hours:
+        return f"{minutes}m{exact}"
+    days, hours = divmod(hours, 24)
+    parts = [f"{days}d"] * bool(days) + [f"{hours}h"] * bool(hours or not days or step < 3600)
+    return " ".join(parts + [f"{minutes:02}m"] * (step < 3600)) + exact * (step < 60)
