@@ -39,6 +39,8 @@ RIGHTS = (
     Right("runs.retry_run", "retry a run", (OPERATOR, ADMIN)),
     Right("runs.force_resume_run", "force a run to resume", (OPERATOR, ADMIN)),
     Right("runs.ask_again_run", "ask a question of a run again", (OPERATOR, ADMIN)),
+    Right("runs.order_operation", "act on many runs at once", (OPERATOR, ADMIN)),
+    Right("runs.view_operation", "see what was done to many runs", (OPERATOR, AUDITOR, ADMIN)),
     Right("runs.view_payload", "see payloads without masking", (OPERATOR, ADMIN)),
     Right("runs.emergency_stop", "stop or release effects in an emergency", (OPERATOR, ADMIN)),
     Right("ledger.view_effect", "see effects", ALL),

@@ -63,6 +63,16 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "warn",
             "swap",
         ),
+        "operation.ordered": _verb(
+            "Many ordered", "A person had one thing done to many runs.", "warn", "hand"
+        ),
+        "operation.refused": _verb("Many refused", "Nothing was done.", "bad", "slash"),
+        "operation.stopped": _verb(
+            "Many stopped", "The rest of the runs were left as they are.", "neutral", "slash"
+        ),
+        "operation.done": _verb(
+            "Many done", "Each of the runs was dealt with or says why not.", "ok", "check"
+        ),
         "retention.applied": _verb(
             "Erased", "What ended runs need no longer was taken away.", "neutral", "slash"
         ),

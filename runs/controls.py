@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Protocol
 from uuid import UUID
 
 from django.db import transaction
@@ -27,7 +28,25 @@ FRESH = timedelta(minutes=5)
 """How recent a sign-in must be for what breaks a safety rule."""
 
 
-def cancel(run_id: UUID, *, actor: Actor, reason: str) -> Run:
+class Part(Protocol):
+    """The place of one intervention in an operation on many runs: see `runs.operations`."""
+
+    @property
+    def operation(self) -> str:
+        """Its id, for the audit log."""
+
+    @property
+    def age(self) -> timedelta:
+        """How long ago it was ordered: a sign-in has to have been recent then."""
+
+    def begin(self, run: Run) -> None:
+        """Raise if it is not to be done to this run any more. In the transaction, run locked."""
+
+    def done(self) -> None:
+        """Write down that it is done. In the transaction."""
+
+
+def cancel(run_id: UUID, *, actor: Actor, reason: str, part: Part | None = None) -> Run:
     """Ask the run to end at its next step. Raises NotPermitted, ReasonMissing, RunEnded, NoSuchRun.
 
     Asking twice is harmless: the first word stands.
@@ -50,6 +69,7 @@ def cancel(run_id: UUID, *, actor: Actor, reason: str) -> Run:
         verb="run.cancel_asked",
         kind=Intervention.Kind.CANCEL,
         act=act,
+        part=part,
     )
 
 
@@ -72,7 +92,7 @@ def retry(run_id: UUID, *, actor: Actor, reason: str) -> Run:
     )
 
 
-def force_resume(run_id: UUID, *, actor: Actor, reason: str) -> Run:
+def force_resume(run_id: UUID, *, actor: Actor, reason: str, part: Part | None = None) -> Run:
     """Have another worker take over a stuck run, or look again at one that rests.
 
     Refused while a live lease holds the run (NothingToDo), and without a recent sign-in
@@ -97,6 +117,7 @@ def force_resume(run_id: UUID, *, actor: Actor, reason: str) -> Run:
         kind=Intervention.Kind.FORCE_RESUME,
         act=act,
         fresh=True,
+        part=part,
     )
 
 
@@ -166,18 +187,22 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
     kind: Intervention.Kind,
     act: Callable[[Run], None],
     fresh: bool = False,
+    part: Part | None = None,
 ) -> Run:
     reason = canonical.text(reason)
     try:
         with transaction.atomic():
             user = actors.require(actor, permission)
-            if fresh and actor.kind == "user" and not actors.fresh(actor, FRESH):
+            within = FRESH + part.age if part else FRESH
+            if fresh and actor.kind == "user" and not actors.fresh(actor, within):
                 raise people.ReauthenticationNeeded
             if not reason.strip():
                 raise errors.ReasonMissing
             run = Run.objects.select_for_update(no_key=True).filter(pk=run_id).first()
             if run is None:
                 raise errors.NoSuchRun
+            if part:
+                part.begin(run)
             if run.ended:
                 raise errors.RunEnded
             act(run)
@@ -186,8 +211,15 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
             )
             _update(run, wakes=F("wakes") + 1)
             trail.record(
-                verb, actor=actor, target=("run", str(run_id)), run_id=run_id, reason=reason
+                verb,
+                actor=actor,
+                target=("run", str(run_id)),
+                run_id=run_id,
+                reason=reason,
+                data=_of(part),
             )
+            if part:
+                part.done()
             dispatch.ring(run_id, cause=kind.label.lower())
     except (people.AccountsError, errors.RunsError) as refusal:
         trail.record_refused(
@@ -196,10 +228,14 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
             target=("run", str(run_id)),
             run_id=run_id,
             reason=str(refusal),
-            data={"given": reason},
+            data={"given": reason} | _of(part),
         )
         raise
     return Run.objects.get(pk=run_id)
+
+
+def _of(part: Part | None) -> dict[str, str]:
+    return {"operation": part.operation} if part else {}
 
 
 def _forgive(run: Run) -> None:

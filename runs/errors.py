@@ -60,6 +60,32 @@ class SearchTooSlow(RunsError):
     http_status = 422
 
 
+class NoRunChosen(RunsError):
+    """No run is chosen that this could be done to. Go back to the list and choose some."""
+
+    http_status = 422
+
+
+class TooManyRuns(RunsError):
+    """This is more runs than are dealt with at once. Narrow the filters, or choose fewer."""
+
+    http_status = 422
+
+
+class StateChanged(RunsError):
+    """The run does not stand as it stood when it was chosen. Look at it, and choose it again."""
+
+
+class NoSuchOperation(RunsError):
+    """There is no operation with this id. Look for it in the list of operations."""
+
+    http_status = 404
+
+
+class OperationEnded(RunsError):
+    """The operation has ended, so there is nothing to stop. Reload the page to see what it did."""
+
+
 class LeaseLost(RunsError):
     """This worker's lease was taken over. Stop writing at once."""
 

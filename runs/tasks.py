@@ -8,6 +8,7 @@ from celery import shared_task
 
 from accounts.actors import Actor
 from runs import driver, sweeper, workers
+from runs.operations import work
 from runs.retention import passes
 
 PATIENCE = 300.0
@@ -27,3 +28,8 @@ def sweep() -> None:
 @shared_task(name="runs.tasks.retain")
 def retain() -> None:
     passes.apply(actor=Actor.system("retention"), seconds=PATIENCE)
+
+
+@shared_task(name="runs.tasks.operate")
+def operate() -> None:
+    work.work()

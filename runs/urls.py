@@ -7,6 +7,7 @@ from django.urls import path
 from runs import confirmations, run_pages, views
 from runs.fleet import pages as fleet
 from runs.listing import pages as listing
+from runs.operations import pages as operations
 from runs.timeline import pages as timeline
 from runs.trace import downloads, export
 from runs.trace import pages as trace
@@ -15,6 +16,10 @@ app_name = "runs"
 urlpatterns = [
     path("runs/", listing.index, name="list"),
     path("runs/new/", views.new, name="new"),
+    path("runs/operations/", operations.index, name="operations"),
+    path("runs/operations/new/", operations.new, name="operations_new"),
+    path("runs/operations/<uuid:operation_id>/", operations.operation, name="operation"),
+    path("runs/operations/<uuid:operation_id>/stop/", operations.stop, name="operation_stop"),
     path("runs/<uuid:run_id>/", timeline.run, name="run"),
     path("runs/<uuid:run_id>.json", export.export, name="export"),
     path("runs/<uuid:run_id>/state/", trace.state, name="state"),

@@ -141,6 +141,7 @@ CELERY_TASK_DEFAULT_EXCHANGE_TYPE = "topic"
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 CELERY_TASK_ROUTES = {
     "runs.tasks.sweep": {"queue": "sweep"},
+    "runs.tasks.operate": {"queue": "sweep"},
     "ledger.tasks.dispatch": {"queue": "sweep"},
     "audit.tasks.*": {"queue": "sweep"},
 }
@@ -332,6 +333,7 @@ RUNS_SWEEP_RULES = [
     "ledger.confirmation.inbox.sweep",
     "ledger.reconcile.asking.sweep",
     "ledger.undo.work.sweep",
+    "runs.operations.work.sweep",
     "ledger.stops.wake_late",
     "approvals.sweep.sweep",
     "approvals.notices.planning.forget",

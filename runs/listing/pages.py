@@ -74,6 +74,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "every": EVERY,
         "week_url": addresses.here(request.GET, since="7d", started_from=None, started_until=None),
         "may_start": user.has_perm("runs.start_run"),
+        "may_operate": user.has_perm("runs.order_operation"),
         "saved": saved.of(user, request.path),
         "here": request.path,
         "query": addresses.here(request.GET).removeprefix("?"),

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from runs.models.operations import Operation, OperationItem
 from runs.models.runs import (
     Attempt,
     Erasure,
@@ -26,6 +27,8 @@ __all__ = [
     "Erasure",
     "Intervention",
     "Lease",
+    "Operation",
+    "OperationItem",
     "Pulse",
     "Run",
     "RunSought",

@@ -54,6 +54,12 @@ DESTINATIONS = (
         permission=RUN,
     ),
     Destination(
+        label=_("Many runs at once"),
+        route="runs:operations",
+        icon="hand",
+        permission="runs.view_operation",
+    ),
+    Destination(
         label=_("Effects in doubt"),
         route="ledger:list",
         part="?status=in_doubt",

@@ -20,12 +20,12 @@ from django.db import connection, models
 from accounts.models import User
 from approvals.models import Claim, Notice
 from ledger.models import Message, Number, Sought
-from runs.models import Run, RunSought
+from runs.models import Operation, OperationItem, Run, RunSought
 from signalbox.seed.originals import ORDER
 
 APPS = ("runs", "ledger", "approvals")
-NOT_COPIED = (Message, Notice, Claim, Number, Sought, RunSought)
-"""What is on its way to somebody, and what triggers write."""
+NOT_COPIED = (Message, Notice, Claim, Number, Sought, RunSought, Operation, OperationItem)
+"""What is on its way to somebody, what triggers write, and what is about many runs."""
 LANGGRAPHS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 STARTER = ("runs_run", "started_by_id")
 SHORTEST = "left(c.id::text, 8)"

@@ -27,6 +27,8 @@ from ledger.reconcile import asking  # noqa: E402
 from ledger.undo import work as undoing  # noqa: E402
 from runs import checkpoints, dispatch, driver, killpoints, leases, registry  # noqa: E402
 from runs import graphs as agents  # noqa: E402
+from runs.models import Run  # noqa: E402
+from runs.operations import work as operating  # noqa: E402
 from runs.retention import passes  # noqa: E402
 from tests.support import graphs  # noqa: E402
 
@@ -104,6 +106,28 @@ def retain_until(pipe: Pipe, place: str, nth: int) -> dict[str, Any]:
 
     killpoints.install(reached)
     return passes.apply(actor=Actor.command("child"))
+
+
+def operate_until(pipe: Pipe, place: str, nth: int) -> int:
+    """Go on with operations, and freeze the n-th time this place is reached."""
+    left = [nth]
+
+    def reached(name: str, _: str = "") -> None:
+        if name == place:
+            left[0] -= 1
+            if left[0] == 0:
+                freeze(pipe, place)
+
+    killpoints.install(reached)
+    return operating.work()
+
+
+def hold_run(pipe: Pipe, run_id: Any) -> None:
+    """Lock the run's row until the parent says so."""
+    with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run_id)
+        pipe.send(("reached", "locked"))
+        pipe.recv()
 
 
 def load_agents() -> None:

@@ -264,7 +264,7 @@ def test_a_poll_counts_new_runs_and_does_not_move_the_list(client, ada) -> None:
     make.run("second", created_at=make.ago(minutes=1))
     response = fragment(client, live_url)
     assert titles(response) == ["first"]
-    assert re.search(rb"data-new>.*1 new: show", response.content)
+    assert re.search(rb'data-key="[.]">.*1 new: show', response.content)
     shown = client.get(f"/runs/{response.context['fresh_url']}")
     assert titles(shown) == ["second", "first"]
     assert fragment(client, shown.context["live_url"]).context["fresh"] == 0

@@ -1,0 +1,100 @@
+"""How far operations have come, for their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+
+from accounts.models import User
+from runs import errors, visible
+from runs.models import Operation, OperationItem
+from runs.operations.kinds import KINDS, Kind
+from runs.operations.states import OUTCOMES, STATUSES
+from runs.status import State
+
+Outcome = OperationItem.Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """One operation, and how many of its runs have come to what."""
+
+    operation: Operation
+    counts: dict[str, int]
+
+    @property
+    def kind(self) -> Kind:
+        return KINDS[self.operation.kind]
+
+    @property
+    def state(self) -> State:
+        return STATUSES[self.operation.status]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def reached(self) -> int:
+        left = self.counts.get(Outcome.PENDING, 0) + self.counts.get(Outcome.STOPPED, 0)
+        return self.total - left
+
+    @property
+    def outcomes(self) -> list[tuple[State, int]]:
+        """Those that there are, in the order of the table."""
+        return [
+            (state, self.counts[name]) for name, state in OUTCOMES.items() if name in self.counts
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One run of an operation, as one reader may see it."""
+
+    item: OperationItem
+    state: State
+    title: str
+    """Empty for what the reader may not see."""
+
+
+def of(operations: Iterable[Operation]) -> list[Progress]:
+    """One query for all of them."""
+    found = list(operations)
+    counts: dict[UUID, dict[str, int]] = {operation.pk: {} for operation in found}
+    counted = (
+        OperationItem.objects.filter(operation__in=found)
+        .values_list("operation_id", "outcome")
+        .annotate(Count("pk"))
+    )
+    for operation_id, outcome, count in counted:
+        counts[operation_id][outcome] = count
+    return [Progress(operation=each, counts=counts[each.pk]) for each in found]
+
+
+def one(operation_id: UUID) -> Progress:
+    """Raises NoSuchOperation."""
+    operation = Operation.objects.filter(pk=operation_id).first()
+    if operation is None:
+        raise errors.NoSuchOperation
+    return of([operation])[0]
+
+
+def items(operation: Operation, user: User, *, outcome: str, after: int, limit: int) -> list[Shown]:
+    """Up to `limit` of its runs in the order in which they are reached, behind place `after`."""
+    found: QuerySet[OperationItem] = operation.items.filter(position__gt=after)
+    if outcome:
+        found = found.filter(outcome=outcome)
+    shown = list(found.select_related("run").order_by("position")[:limit])
+    ids = [item.run_id for item in shown]
+    seen = set(visible.to(user).filter(pk__in=ids).values_list("pk", flat=True))
+    return [
+        Shown(
+            item=item,
+            state=OUTCOMES[item.outcome],
+            title=item.run.title if item.run_id in seen else "",
+        )
+        for item in shown
+    ]
