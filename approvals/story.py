@@ -10,12 +10,25 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from accounts.models import User
-from approvals import queries, waiting
+from approvals import exported, queries, trace, waiting
 from approvals.models import Decision, Request
 from approvals.status import DELIVERIES, STATES, Status
 from approvals.timeline import events, spans
 from runs.models import Run
-from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Span, Tab, phrase
+from runs.story import (
+    Ahead,
+    Deed,
+    Event,
+    Fact,
+    Hide,
+    Item,
+    Notice,
+    Remark,
+    Section,
+    Span,
+    Tab,
+    phrase,
+)
 
 MOST = 200
 """Rows of a tab."""
@@ -48,6 +61,12 @@ class Story:
         self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
     ) -> list[Span]:
         return spans.of(run_id, user, since=since, until=until)
+
+    def deeds(self, run_id: UUID, user: User, fences: Collection[int]) -> list[Deed]:
+        return trace.deeds(run_id, user, fences)
+
+    def sections(self, run_id: UUID, user: User, hide: Hide) -> list[Section]:
+        return exported.sections(run_id, user, hide)
 
     def notice(self, run: Run, user: User) -> Notice | None:
         return waiting.notice(run, user)

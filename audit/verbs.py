@@ -57,6 +57,9 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "run.ask_again_refused": _verb(
             "Ask again refused", "The answer was not taken back.", "bad", "slash"
         ),
+        "run.exported": _verb(
+            "Exported", "Everything about the run was handed out as a file.", "info", "eye"
+        ),
         "run.taken_over": _verb(
             "Taken over",
             "Another worker took the run from one that had gone quiet.",

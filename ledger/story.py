@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from accounts.models import User
-from ledger import status
+from ledger import exported, status, trace
 from ledger.drift import explaining
 from ledger.drift import states as drifting
 from ledger.models import Drift, Effect, EffectAttempt, Stop
@@ -22,7 +22,20 @@ from runs.advice import telling as advice
 from runs.models import Run
 from runs.status import OVERLAYS, Park
 from runs.status import Status as RunStatus
-from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Span, Tab, phrase
+from runs.story import (
+    Ahead,
+    Deed,
+    Event,
+    Fact,
+    Hide,
+    Item,
+    Notice,
+    Remark,
+    Section,
+    Span,
+    Tab,
+    phrase,
+)
 
 MOST = 200
 """Rows of a tab."""
@@ -68,6 +81,12 @@ class Story:
         self, run_id: UUID, user: User, *, since: datetime, until: datetime | None
     ) -> list[Span]:
         return spans.of(run_id, since=since, until=until)
+
+    def deeds(self, run_id: UUID, user: User, fences: Collection[int]) -> list[Deed]:
+        return trace.deeds(run_id, fences)
+
+    def sections(self, run_id: UUID, user: User, hide: Hide) -> list[Section]:
+        return exported.sections(run_id, user, hide)
 
     def notice(self, run: Run, user: User) -> Notice | None:
         """An effect in doubt comes before anything else; then a stop that keeps the run parked."""

@@ -24,7 +24,7 @@ from runs.authority import Lease
 from runs.heads import Head
 from runs.masking import BARE, Cloak
 from runs.models import Run
-from runs.story import Ahead, Event, Fact, Item, Notice, Remark, Span, Tab
+from runs.story import Ahead, Deed, Event, Fact, Hide, Item, Notice, Remark, Section, Span, Tab
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +132,13 @@ class Story(Protocol):
     ) -> list[Span]:
         """What went on at some time from `since` to before `until`, in any order."""
 
+    def deeds(self, run_id: UUID, user: User, fences: Collection[int]) -> list[Deed]:
+        """What these attempts of the run did or asked for, in order, up to a sensible number."""
+
+    def sections(self, run_id: UUID, user: User, hide: Hide) -> list[Section]:
+        """Everything of this run for a file, in a stable order; rows are read as they are asked
+        for. What may hold values of people goes through `hide`."""
+
     def notice(self, run: Run, user: User) -> Notice | None:
         """What a person is expected to do about the run now."""
 
@@ -220,6 +227,11 @@ def cloak(run_id: UUID, user: User) -> Cloak:
 def stories() -> tuple[Story, ...]:
     """In the order of RUNS_STORIES, which is the order of the tabs."""
     return tuple(cast(Story, import_string(name)()) for name in settings.RUNS_STORIES)
+
+
+def stories_for(user: User) -> list[Story]:
+    """Those of which this person may see the tab."""
+    return [story for story in stories() if user.has_perm(story.tab.permission)]
 
 
 @cache

@@ -6,6 +6,7 @@ A phrase is text with moments in it, so that a page can show each moment relativ
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -123,6 +124,52 @@ class Span:
     @property
     def end(self) -> datetime | None:
         return self.stages[-1].end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """Something that one attempt did outside, or asked for, so that attempts can be compared."""
+
+    fence: int
+    """Of the attempt."""
+    at: datetime
+    place: str
+    """Where in the graph, `{node}@{task}` and the tool call if there is one: the same in every
+    attempt that comes there."""
+    kind: str
+    """What is compared with what: deeds of one kind at one place."""
+    key: str
+    """The same for what is the same thing, whichever attempt asked for it."""
+    instead_of: str = ""
+    """The key of what an earlier attempt had asked for here, if this is known to replace it."""
+    title: str
+    state: State
+    args: object
+    """What differs if it differs. Not masked: whoever shows it does that."""
+    note: str = ""
+    url: str = ""
+
+    @property
+    def node(self) -> str:
+        return self.place.partition("@")[0]
+
+    @property
+    def task(self) -> str:
+        return self.place.rpartition("@")[2].partition("/")[0]
+
+
+Hide = Callable[[object], object]
+"""A value as the reader of a file may see it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Part of the file that tells everything of a run. Moments and ids are written as text."""
+
+    name: str
+    rows: Iterable[Mapping[str, object]] = ()
+    left_out: str = ""
+    """Why the reader gets none of it; plain text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from runs.fleet import pages as fleet
 from runs.listing import pages as listing
 from runs.operations import pages as operations
 from runs.timeline import pages as timeline
-from runs.trace import downloads, export
+from runs.trace import attempt_pages, downloads, replay_pages
 from runs.trace import pages as trace
 
 app_name = "runs"
@@ -21,9 +21,11 @@ urlpatterns = [
     path("runs/operations/<uuid:operation_id>/", operations.operation, name="operation"),
     path("runs/operations/<uuid:operation_id>/stop/", operations.stop, name="operation_stop"),
     path("runs/<uuid:run_id>/", timeline.run, name="run"),
-    path("runs/<uuid:run_id>.json", export.export, name="export"),
+    path("runs/<uuid:run_id>.json", downloads.run, name="export"),
     path("runs/<uuid:run_id>/state/", trace.state, name="state"),
     path("runs/<uuid:run_id>/audit/", run_pages.audit, name="audit"),
+    path("runs/<uuid:run_id>/replay/", replay_pages.step, name="replay"),
+    path("runs/<uuid:run_id>/attempts/", attempt_pages.index, name="attempts"),
     path("runs/<uuid:run_id>/checkpoints/", trace.checkpoints, name="checkpoints"),
     path(
         "runs/<uuid:run_id>/checkpoints/<str:checkpoint_id>/",

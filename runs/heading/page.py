@@ -84,7 +84,9 @@ def _tabs(run: Run, user: User, current: str) -> list[TabLink]:
             )
             for story in told
         ),
+        link("attempts", _("Attempts"), reverse("runs:attempts", args=[run.pk])),
         link("checkpoints", _("Checkpoints"), reverse("runs:checkpoints", args=[run.pk])),
+        link("replay", _("Replay"), reverse("runs:replay", args=[run.pk])),
         link("state", "Input and state", reverse("runs:state", args=[run.pk])),
         link("audit", "Audit", reverse("runs:audit", args=[run.pk])),
     ]

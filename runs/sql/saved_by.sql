@@ -1,10 +1,8 @@
--- What each attempt of a run has saved: how many checkpoints in all and of the graph itself, and the
--- first and the last of the graph itself. Raw because the table is LangGraph's.
--- Index: checkpoints_thread_id_idx.
+-- What each attempt of a run has saved: how many checkpoints in all, how many of the graph itself, and
+-- the last of these. Raw because the table is LangGraph's.   Index: checkpoints_thread_id_idx.
 SELECT COALESCE((metadata ->> 'fence')::bigint, 0) AS fence,
        count(*),
        count(*) FILTER (WHERE checkpoint_ns = ''),
-       COALESCE(min(checkpoint_id) FILTER (WHERE checkpoint_ns = ''), ''),
        COALESCE(max(checkpoint_id) FILTER (WHERE checkpoint_ns = ''), '')
   FROM checkpoints
  WHERE thread_id = %(thread)s

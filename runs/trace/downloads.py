@@ -2,18 +2,57 @@
 
 from __future__ import annotations
 
+import tempfile
+from typing import IO, TypeVar
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts.actors import Actor
+from audit import trail
 from runs import errors, queries, web
-from runs.trace import showing, states
+from runs.trace import export, showing, states, writing
 from runs.trace.showing import Shown
 
+IN_MEMORY = 4 * 1024 * 1024
+"""Bytes of a file above which it is kept on disk until it is sent."""
 DEEPEST = 10_000
 """Levels of nesting that are read for a file."""
+
+
+Response = TypeVar("Response", bound=HttpResponseBase)
+
+
+@never_cache
+@require_safe
+def run(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
+    """Everything about the run, hidden values hidden unless asked for and allowed.
+
+    It is written whole before any of it is sent: half a file would pass for a whole one.
+    """
+    user = web.reader(request)
+    found = queries.one(run_id, user).run
+    everything = web.reveals(request, run_id, "export")
+    hides = showing.cloak(run_id, user, everything=everything)
+    sections = list(export.sections(found, user, hides))
+    head = export.head(found, user, hides, export.left_out(sections, user))
+    spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # given on
+    for piece in writing.document(head, sections):
+        spool.write(piece.encode())
+    trail.record(
+        "run.exported",
+        actor=Actor.of(request),
+        target=("run", str(run_id)),
+        run_id=run_id,
+        data={"format": export.FORMAT, "bytes": spool.tell(), "masked": hides is not None},
+    )
+    spool.seek(0)
+    name = f"run-{run_id}.json"
+    kind = "application/json; charset=utf-8"
+    return _never_run(FileResponse(spool, as_attachment=True, filename=name, content_type=kind))
 
 
 @never_cache
@@ -30,7 +69,7 @@ def checkpoint(request: HttpRequest, run_id: UUID, checkpoint_id: str) -> HttpRe
     everything = web.reveals(request, run_id, f"file of checkpoint {checkpoint_id}")
     shown = showing.state(saved, showing.cloak(run_id, user, everything=everything))
     found = _asked(shown, request.GET.get("of", ""), request.GET.get("field"))
-    return attached(showing.dump(found, indent=2), f"checkpoint-{saved.step}-{saved.id[:13]}.json")
+    return attached(writing.dump(found), f"checkpoint-{saved.step}-{saved.id[:13]}.json")
 
 
 def _asked(shown: Shown, of: str, name: str | None) -> object:
@@ -46,5 +85,9 @@ def attached(text: str, name: str) -> HttpResponse:
     """A file that a browser saves, and never shows or runs."""
     response = HttpResponse(text, content_type="application/json; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return _never_run(response)
+
+
+def _never_run(response: Response) -> Response:
     response["X-Content-Type-Options"] = "nosniff"
     return response

@@ -54,6 +54,12 @@ def page(run_id: UUID, *, before: str = "", after: str = "", limit: int = PAGE) 
     )
 
 
+def oldest(run_id: UUID, *, after: str, most: int) -> list[Row]:
+    """The checkpoints after one, oldest first."""
+    found = ids(run_id, after=after, most=most + 1)
+    return _rows(run_id, found[:most], neighbours=found)
+
+
 def near(run_id: UUID, state_id: str, ns: str) -> list[Checkpoint]:
     """The checkpoints of the same graph around one, newest first, itself left out."""
     around = [
@@ -64,8 +70,10 @@ def near(run_id: UUID, state_id: str, ns: str) -> list[Checkpoint]:
     return [each for each in reversed(found) if each.ns == ns]
 
 
-def ids(run_id: UUID, *, before: str = "", after: str = "", most: int) -> list[str]:
-    """Newest first before one, oldest first after one."""
+def ids(
+    run_id: UUID, *, before: str = "", after: str = "", fence: int | None = None, most: int
+) -> list[str]:
+    """Newest first before one, oldest first after one; `fence`: what this attempt saved."""
     with connection.cursor() as cursor:
         cursor.execute(
             statements.read("runs", "ids"),
@@ -73,6 +81,7 @@ def ids(run_id: UUID, *, before: str = "", after: str = "", most: int) -> list[s
                 "thread": str(run_id),
                 "before": before or None,
                 "after": after or None,
+                "fence": fence,
                 "most": most,
             },
         )

@@ -15,7 +15,7 @@ from runs.heading import page as heading
 from runs.models import Run
 from runs.status import Status
 from runs.trace import listing, showing, states
-from runs.trace.showing import Shown
+from runs.trace.showing import Fitted, Shown
 from runs.trace.states import State
 
 
@@ -39,7 +39,8 @@ def state(request: HttpRequest, run_id: UUID) -> HttpResponse:
         given=given,
         output=output,
         saved=saved,
-        fitted=showing.fit(now.values, _file(run_id, now.state.id, everything)) if now else None,
+        fitted=fitted(run_id, now, everything=everything) if now else None,
+        file=_file(run_id, now.state.id, everything) if now else "",
         hidden=given.hidden + (now.hidden if now else output.hidden),
         revealed=everything,
         may_reveal=user.has_perm(web.REVEAL),
@@ -83,7 +84,6 @@ def checkpoint(request: HttpRequest, run_id: UUID, checkpoint_id: str) -> HttpRe
     everything = web.reveals(request, run_id, f"checkpoint {checkpoint_id}")
     hides = showing.cloak(run_id, user, everything=everything)
     shown = showing.state(saved, hides)
-    file = _file(run_id, saved.id, everything)
     context = {
         "run": row.run,
         "row": row,
@@ -92,9 +92,9 @@ def checkpoint(request: HttpRequest, run_id: UUID, checkpoint_id: str) -> HttpRe
         "is_parent": other is not None and other.id == saved.parent_id,
         "values": shown.values,
         "before": showing.state(other, hides).values if other else {},
-        "fitted": showing.fit(shown.values, file),
-        "written": _written(shown, showing.with_query(file, of="written")),
-        "file": file,
+        "fitted": fitted(run_id, shown, everything=everything),
+        "written": written(run_id, shown, everything=everything),
+        "file": _file(run_id, saved.id, everything),
         "near": listing.near(run_id, saved.id, saved.ns),
         "hidden": shown.hidden,
         "revealed": everything,
@@ -120,8 +120,17 @@ def _other(run: Run, saved: State, asked: str) -> State | None:
     return states.load(run.pk, saved.parent_id) if saved.parent_id else None
 
 
-def _written(shown: Shown, file: str) -> showing.Fitted | None:
-    return showing.fit(showing.by_task(shown.written), file) if shown.written else None
+def fitted(run_id: UUID, shown: Shown, *, everything: bool) -> Fitted:
+    """Its values as a page shows them."""
+    return showing.fit(shown.values, _file(run_id, shown.state.id, everything))
+
+
+def written(run_id: UUID, shown: Shown, *, everything: bool) -> Fitted | None:
+    """What tasks have written on it, as a page shows that; None: nothing."""
+    if not shown.written:
+        return None
+    file = showing.with_query(_file(run_id, shown.state.id, everything), of="written")
+    return showing.fit(showing.by_task(shown.written), file)
 
 
 def _file(run_id: UUID, checkpoint_id: str, everything: bool) -> str:

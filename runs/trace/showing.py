@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from accounts.models import User
-from audit import canonical
 from runs import masking, ports
 from runs.masking import Cloak, Masked
 from runs.trace.states import State, Written
@@ -107,7 +106,7 @@ def fit(fields: Mapping[str, object], download: str) -> Fitted:
 
     `download` is the address of all of them; a field is asked for with `field`.
     """
-    sizes = {name: len(dump(value)) for name, value in fields.items()}
+    sizes = {name: _size(value) for name, value in fields.items()}
     left, fits = LARGEST, set()
     for name in sorted(sizes, key=lambda name: (sizes[name], name)):
         if sizes[name] > left:
@@ -129,12 +128,9 @@ def with_query(url: str, **asked: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode(asked)}"
 
 
-def dump(value: object, indent: int | None = None) -> str:
-    """`value` as JSON. What is nested too deep even for a file is cut there, and says so."""
-    try:
-        return json.dumps(value, ensure_ascii=False, indent=indent)
-    except RecursionError:
-        return json.dumps(canonical.visible(value), ensure_ascii=False, indent=indent)
+def _size(value: object) -> int:
+    """Characters of JSON. Pages show nothing that is nested too deep to be counted."""
+    return len(json.dumps(value, ensure_ascii=False))
 
 
 def _fields(value: object) -> dict[str, object]:

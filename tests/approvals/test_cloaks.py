@@ -127,8 +127,9 @@ def test_who_does_not_see_a_field_when_asked_does_not_read_it_on_the_pages_of_th
     for page in found:
         answer = client.get(page)
         assert answer.status_code == 200, page
+        shown = html_of(answer)
         for secret in secrets:
-            assert secret not in answer.content.decode(), (page, secret)
+            assert secret not in shown, (page, secret)
     assert "hidden (policy)" in html_of(client.get(found[0]))
 
 
@@ -143,7 +144,7 @@ def test_both_sides_of_a_drift_and_doubts_hide_it_too(client, ben, paid_anew):
         reverse("runs:run", args=[run]),
         *(reverse("runs:tab", args=[run, tab]) for tab in ("effects", "approvals", "timeline")),
     ):
-        text = client.get(page, follow=True).content.decode()
+        text = html_of(client.get(page, follow=True))
         assert not [secret for secret in (IBAN, str(SALARY)) if secret in text], page
 
 
@@ -175,7 +176,7 @@ def test_places_in_lists_do_not_help_to_compare_what_is_masked(client, rule):
 def test_members_of_the_named_groups_see_their_fields_and_no_others(client, paid, monkeypatch):
     client.force_login(person("Tess", "treasury", "finance", "approver"))
     for page in pages(paid.run, monkeypatch):
-        text = client.get(page).content.decode()
+        text = html_of(client.get(page))
         assert IBAN in text or page == reverse("ledger:list"), page
         assert str(SALARY) not in text, page
 
@@ -183,15 +184,15 @@ def test_members_of_the_named_groups_see_their_fields_and_no_others(client, paid
 def test_who_may_look_behind_masks_does_so_here_as_well(client, ada, paid, monkeypatch):
     client.force_login(person("Otto", "operator"))
     for page in pages(paid.run, monkeypatch):
-        assert IBAN not in client.get(page).content.decode()
+        assert IBAN not in html_of(client.get(page))
     page = reverse("runs:tab", args=[paid.run_id, "state"])
-    assert IBAN in client.get(page + "?reveal=1").content.decode()
+    assert IBAN in html_of(client.get(page + "?reveal=1"))
 
 
 def test_the_policy_of_then_goes_on_to_hide(client, ben, asking, rule, monkeypatch):
     rule(masked=[])
     client.force_login(ben)
-    assert IBAN not in client.get(pages(asking, monkeypatch)[0]).content.decode()
+    assert IBAN not in html_of(client.get(pages(asking, monkeypatch)[0]))
 
 
 def test_a_policy_for_other_agents_hides_nothing(client, ben, waiting_run, settings):

@@ -1,8 +1,7 @@
-"""The pages of one run: its tabs, a checkpoint, hidden values, the export."""
+"""The pages of one run: its tabs, a checkpoint, hidden values."""
 
 from __future__ import annotations
 
-import json
 from uuid import uuid4
 
 import pytest
@@ -184,7 +183,9 @@ def test_tabs_are_links_with_counts(client, ada) -> None:
         ("Timeline", None),
         ("Effects", 0),
         ("Approvals", 0),
+        ("Attempts", None),
         ("Checkpoints", None),
+        ("Replay", None),
         ("Input and state", None),
         ("Audit", None),
     ]
@@ -266,19 +267,6 @@ def test_the_output_of_a_finished_run_is_shown_masked(client, ada) -> None:
 
 def test_a_run_that_has_saved_nothing_says_so(client, ada) -> None:
     assert "Nothing saved yet" in page(client, make.run(), "state")
-
-
-def test_the_export_is_json_with_hidden_values_hidden(client, ada) -> None:
-    run = make.stuck(input=SECRET)
-    response = client.get(at(run, "export"))
-    document = json.loads(response.content)
-    assert response.headers["Content-Type"].startswith("application/json")
-    assert document["id"] == str(run.pk)
-    assert document["input"]["customer"] == {"email": "hidden (email)"}
-    assert [attempt["holder"] for attempt in document["attempts"]] == [make.HOLDER]
-    whole = json.loads(client.get(at(run, "export") + "?reveal=1").content)
-    assert whole["input"] == SECRET
-    assert Entry.objects.filter(verb="payload.viewed").count() == 1
 
 
 # --- one checkpoint -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def html_of(response: Any) -> str:
-    text: str = response.content.decode()
+    text: str = b"".join(response).decode()  # files are streamed
     return text
 
 
