@@ -8,7 +8,7 @@ if (box && next && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
   const play = (on) => {
     clearTimeout(timer);
     timer = on && setTimeout(() => location.assign(`${next.href}#${speed.value}`), speed.value * 1000);
-    button.textContent = box.dataset[on ? "pause" : "play"];
+    button.textContent = box.dataset[on ? "stop" : "play"];
   };
   button.onclick = () => play(!timer);
   speed.onchange = () => play(timer);
