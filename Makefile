@@ -7,7 +7,7 @@ MANAGE := $(BIN)/python manage.py
 PYTEST_ARGS ?= --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-reset test check lint chromium constraints
+.PHONY: help setup demo demo-reset test check lint messages chromium constraints
 
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -50,6 +50,9 @@ check: lint test ## Everything that CI runs
 
 chromium:
 	@sh .ci/chromium
+
+messages: setup ## Collect the words of the interface into locale/ and compile them
+	$(MANAGE) translations
 
 constraints: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	uv pip compile --quiet --universal --all-extras --upgrade --no-annotate --no-header pyproject.toml --output-file constraints.txt

@@ -23,6 +23,7 @@ NEEDS_NO_SERVICES = {
     "help",
     "makemessages",
     "services",  # starts them itself
+    "translations",
     "version",
 }
 DEMO = {"DATABASE_URL": "", "BROKER_URL": "", "SIGNALBOX_DEMO": "1"}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop as noop
 
-class AccountsError(Exception):
+from accounts import speech
+
+
+class AccountsError(speech.Spoken):
     """Something is wrong with an account. Ask an administrator."""
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
 
 
 class NotPermitted(AccountsError):
@@ -18,8 +19,13 @@ class NotPermitted(AccountsError):
     def __init__(self, permission: str, *, label: str, groups: tuple[str, ...], who: str) -> None:
         """`groups` have the permission; granted by adding `who` to one: manage.py person."""
         super().__init__(
-            f"{who} may not {label}. The permission is {permission}; whoever runs the server"
-            " grants it."
+            noop(
+                "{who} may not {label}. The permission is {permission}; whoever runs the"
+                " server grants it."
+            ),
+            who=who,
+            label=label,
+            permission=permission,
         )
         self.permission = permission
         self.label = label

@@ -7,8 +7,11 @@ import zoneinfo
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.utils.translation import get_language_info, gettext
 
 from accounts.models import User
+from accounts.speech import later as _
 
 AREAS = (
     *("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia"),
@@ -33,16 +36,40 @@ def _place(name: str) -> str:
     return name.partition("/")[2].replace("/", ", ").replace("_", " ")
 
 
-class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic when it runs
-    """Name, look, how times read, and whether single keys are shortcuts."""
+def languages() -> list[tuple[str, str]]:
+    """Choices for a select, each language called as its own speakers call it."""
+    named = [(code, get_language_info(code)["name_local"]) for code, _name in settings.LANGUAGES]
+    return [("", gettext("As the browser asks")), *((code, name.title()) for code, name in named)]
 
+
+class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic when it runs
+    """Name, look, language, how times read, and whether single keys are shortcuts."""
+
+    language = forms.ChoiceField(
+        label=_("Language"),
+        choices=languages,
+        required=False,
+        help_text=_("Of pages and of mails to you. What is recorded stays English."),
+    )
     time_zone = forms.ChoiceField(
-        choices=time_zones, help_text="Pages show times in this zone. Rules never depend on it."
+        label=_("Time zone"),
+        choices=time_zones,
+        help_text=_("Pages show times in this zone. Rules never depend on it."),
     )
 
     class Meta:
         model = User
-        fields = ("first_name", "last_name", "theme", "time_zone", "times", "hours", "shortcuts")
+        fields = (
+            "first_name",
+            "last_name",
+            "language",
+            "theme",
+            "time_zone",
+            "times",
+            "hours",
+            "shortcuts",
+        )
+        labels = {"theme": _("Theme")}  # noqa: RUF012  # Django's form options
         widgets = {  # noqa: RUF012  # Django's form options
             "theme": forms.RadioSelect,
             "times": forms.RadioSelect,

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts.models import User
+from accounts.speech import later as _
 
 APPROVER = "approver"
 OPERATOR = "operator"
@@ -32,36 +33,38 @@ class Right:
 
 
 RIGHTS = (
-    Right("runs.view_run", "see runs", ALL),
-    Right("runs.view_every_run", "see runs of others", (OPERATOR, AUDITOR, ADMIN)),
-    Right("runs.start_run", "start a run", (OPERATOR, ADMIN)),
-    Right("runs.cancel_run", "cancel a run", (OPERATOR, ADMIN)),
-    Right("runs.retry_run", "retry a run", (OPERATOR, ADMIN)),
-    Right("runs.force_resume_run", "force a run to resume", (OPERATOR, ADMIN)),
-    Right("runs.ask_again_run", "ask a question of a run again", (OPERATOR, ADMIN)),
-    Right("runs.order_operation", "act on many runs at once", (OPERATOR, ADMIN)),
-    Right("runs.view_operation", "see what was done to many runs", (OPERATOR, AUDITOR, ADMIN)),
-    Right("runs.view_payload", "see payloads without masking", (OPERATOR, ADMIN)),
-    Right("runs.emergency_stop", "stop or release effects in an emergency", (OPERATOR, ADMIN)),
-    Right("ledger.view_effect", "see effects", ALL),
-    Right("ledger.export_effect", "export the ledger", (AUDITOR, ADMIN)),
-    Right("ledger.export_unmasked_effect", "export hidden values of the ledger", (ADMIN,)),
-    Right("ledger.settle_effect", "settle an effect by hand", (OPERATOR, ADMIN)),
-    Right("ledger.undo_effect", "have effects of an ended run undone", (OPERATOR, ADMIN)),
-    Right("ledger.view_toolbox", "see the tools of all agents", (OPERATOR, AUDITOR, ADMIN)),
-    Right("ledger.view_message", "see the outbox", (OPERATOR, AUDITOR, ADMIN)),
-    Right("ledger.retry_message", "queue a message again", (OPERATOR, ADMIN)),
-    Right("approvals.view_request", "see requests for approval", ALL),
-    Right("approvals.decide_request", "decide requests for approval", (APPROVER, ADMIN)),
-    Right("approvals.answer_request", "answer a plain question with any value", (OPERATOR, ADMIN)),
-    Right("approvals.change_policy", "change the policies of approvals", (ADMIN,)),
-    Right("approvals.report_mishap", "say that something approved went wrong", ALL),
-    Right("approvals.view_statistics", "see the statistics of approvers", (AUDITOR, ADMIN)),
-    Right("approvals.delegate_request", "delegate decisions for somebody absent", (ADMIN,)),
-    Right("audit.view_entry", "see the audit log", (AUDITOR, ADMIN)),
-    Right("audit.export_entry", "export the audit log", (AUDITOR, ADMIN)),
-    Right("accounts.share_savedview", "share saved views with everybody", (ADMIN,)),
-    Right("accounts.change_user", "be told when too few people may decide", (ADMIN,)),
+    Right("runs.view_run", _("see runs"), ALL),
+    Right("runs.view_every_run", _("see runs of others"), (OPERATOR, AUDITOR, ADMIN)),
+    Right("runs.start_run", _("start a run"), (OPERATOR, ADMIN)),
+    Right("runs.cancel_run", _("cancel a run"), (OPERATOR, ADMIN)),
+    Right("runs.retry_run", _("retry a run"), (OPERATOR, ADMIN)),
+    Right("runs.force_resume_run", _("force a run to resume"), (OPERATOR, ADMIN)),
+    Right("runs.ask_again_run", _("ask a question of a run again"), (OPERATOR, ADMIN)),
+    Right("runs.order_operation", _("act on many runs at once"), (OPERATOR, ADMIN)),
+    Right("runs.view_operation", _("see what was done to many runs"), (OPERATOR, AUDITOR, ADMIN)),
+    Right("runs.view_payload", _("see payloads without masking"), (OPERATOR, ADMIN)),
+    Right("runs.emergency_stop", _("stop or release effects in an emergency"), (OPERATOR, ADMIN)),
+    Right("ledger.view_effect", _("see effects"), ALL),
+    Right("ledger.export_effect", _("export the ledger"), (AUDITOR, ADMIN)),
+    Right("ledger.export_unmasked_effect", _("export hidden values of the ledger"), (ADMIN,)),
+    Right("ledger.settle_effect", _("settle an effect by hand"), (OPERATOR, ADMIN)),
+    Right("ledger.undo_effect", _("have effects of an ended run undone"), (OPERATOR, ADMIN)),
+    Right("ledger.view_toolbox", _("see the tools of all agents"), (OPERATOR, AUDITOR, ADMIN)),
+    Right("ledger.view_message", _("see the outbox"), (OPERATOR, AUDITOR, ADMIN)),
+    Right("ledger.retry_message", _("queue a message again"), (OPERATOR, ADMIN)),
+    Right("approvals.view_request", _("see requests for approval"), ALL),
+    Right("approvals.decide_request", _("decide requests for approval"), (APPROVER, ADMIN)),
+    Right(
+        "approvals.answer_request", _("answer a plain question with any value"), (OPERATOR, ADMIN)
+    ),
+    Right("approvals.change_policy", _("change the policies of approvals"), (ADMIN,)),
+    Right("approvals.report_mishap", _("say that something approved went wrong"), ALL),
+    Right("approvals.view_statistics", _("see the statistics of approvers"), (AUDITOR, ADMIN)),
+    Right("approvals.delegate_request", _("delegate decisions for somebody absent"), (ADMIN,)),
+    Right("audit.view_entry", _("see the audit log"), (AUDITOR, ADMIN)),
+    Right("audit.export_entry", _("export the audit log"), (AUDITOR, ADMIN)),
+    Right("accounts.share_savedview", _("share saved views with everybody"), (ADMIN,)),
+    Right("accounts.change_user", _("be told when too few people may decide"), (ADMIN,)),
 )
 _BY_NAME = {right.name: right for right in RIGHTS}
 
@@ -90,7 +93,7 @@ def ensure(using: str = "default") -> None:
     }
     with transaction.atomic(using=using):
         for name in ALL:
-            group, _ = Group.objects.using(using).get_or_create(name=name)
+            group, _made = Group.objects.using(using).get_or_create(name=name)
             group.permissions.set([found[right] for right in rights_of(name) if right in found])
 
 

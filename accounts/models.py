@@ -2,6 +2,7 @@
 
 1. An address is stored in lower case and belongs to one person, however it is typed.
 2. A time zone is a name from the IANA database; pages show times in it, rules never use it.
+3. A language is one of settings.LANGUAGES; pages and mails are written in it, records never are.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Theme(models.TextChoices):
-    SYSTEM = "system", "As the device is set"
-    LIGHT = "light", "Light"
-    DARK = "dark", "Dark"
+    SYSTEM = "system", _("As the device is set")
+    LIGHT = "light", _("Light")
+    DARK = "dark", _("Dark")
 
 
 class Times(models.TextChoices):
@@ -40,7 +41,7 @@ class Hours(models.TextChoices):
 def validate_time_zone(name: str) -> None:
     """Raise ValidationError unless `name` is in the IANA time zone database."""
     if name not in zoneinfo.available_timezones():
-        raise ValidationError("“%(name)s” is not a time zone.", params={"name": name})
+        raise ValidationError(_("“%(name)s” is not a time zone."), params={"name": name})
 
 
 class UserManager(BaseUserManager["User"]):
@@ -82,6 +83,8 @@ class User(AbstractUser):
         default=True,
         help_text=_("Switch them off if keys are pressed by mistake, or by speech. Ctrl K stays."),
     )
+    language = models.CharField(max_length=16, blank=True, default="")
+    """Of pages and mails; empty: as the browser asks. See `accounts.speech`."""
     is_demo = models.BooleanField(
         default=False, help_text="Made by the demo. May sign in only while demo mode is on."
     )

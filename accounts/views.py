@@ -7,12 +7,14 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts import groups
 from accounts.forms import ProfileForm
-from accounts.middleware import SHOW_UTC
+from accounts.middleware import SHOW_UTC, language_of
 from accounts.models import User
 
 
@@ -24,13 +26,14 @@ class SignedIn(HttpRequest):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: SignedIn) -> HttpResponse:
-    """Settings of the person signed in: name, theme, time zone, and how they sign in."""
+    """Settings of the person signed in: name, look, language, time zone, and how they sign in."""
     user = User.objects.get(pk=request.user.pk)
     form = ProfileForm(request.POST or None, instance=user)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        request.user = form.save()
         request.session.pop(SHOW_UTC, None)
-        messages.success(request, "Saved.")
+        with translation.override(language_of(request)):  # the one that was just chosen
+            messages.success(request, _("Saved."))
         return redirect("me")
     may = [right for right in groups.RIGHTS if user.has_perm(right.name)]
     context = {

@@ -27,6 +27,7 @@ from psycopg.errors import LockNotAvailable
 from accounts import actors
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
+from accounts.speech import later
 from approvals import (
     clock,
     deadlines,
@@ -238,13 +239,15 @@ def _require_a_look(request: Request, gate: Gate, person: Person, ballot: Ballot
         return
     why = glance.why_open(request, gate, person.groups)
     if why:
-        raise errors.OneByOne(f"{why} Open it, read it and decide it there.")
+        raise errors.OneByOne(later("{why} Open it, read it and decide it there.", why=why))
 
 
 def _first_outcome(request: Request, ballot: Ballot) -> Outcome | None:
     """What became of this very form, if this person has sent it before."""
     if not _clean(ballot.token) or not 0 < len(ballot.token) <= LONGEST_TOKEN:
-        raise errors.BadValue("The form has no valid token. Reload the page and decide there.")
+        raise errors.BadValue(
+            later("The form has no valid token. Reload the page and decide there.")
+        )
     if ballot.actor.kind != "user" or ballot.actor.user_id is None:
         return None
     vote = Vote.objects.filter(user_id=ballot.actor.user_id, token=ballot.token).first()
@@ -286,15 +289,22 @@ def _current(request: Request) -> UUID | None:
 def _given(request: Request, gate: Gate, ballot: Ballot) -> Given:
     """What the ballot means for this question."""
     if ballot.verdict not in (Verdict.APPROVED, Verdict.REJECTED):
-        raise errors.BadValue("The verdict must be approved or rejected.")
+        raise errors.BadValue(later("The verdict must be approved or rejected."))
     why = replies.why_not(request, gate, ballot.verdict)
     if why:
         raise errors.NotAnswerable(why)
     comment = ballot.comment
     if not _clean(comment):
-        raise errors.BadValue("The comment contains characters that cannot be stored, such as NUL.")
+        raise errors.BadValue(
+            later("The comment contains characters that cannot be stored, such as NUL.")
+        )
     if len(comment) > LONGEST_COMMENT:
-        raise errors.BadValue(f"The comment is longer than {LONGEST_COMMENT} characters.")
+        raise errors.BadValue(
+            later(
+                "The comment is longer than {longest_comment} characters.",
+                longest_comment=LONGEST_COMMENT,
+            )
+        )
     given = shapes.give(
         replies.asked(request, gate, free=_is_free(ballot.actor)),
         ballot.verdict,
@@ -316,10 +326,12 @@ def _is_free(actor: Actor) -> bool:
 def _require_reasons(gate: Gate, ballot: Ballot, given: Given) -> None:
     rejected = ballot.verdict == Verdict.REJECTED
     if ballot.reason and (not rejected or ballot.reason not in gate.reject_reasons):
-        raise errors.BadValue("This is not one of the reasons to reject. Choose one of the list.")
+        raise errors.BadValue(
+            later("This is not one of the reasons to reject. Choose one of the list.")
+        )
     if rejected and gate.reject_reasons and not ballot.reason:
         raise errors.ReasonMissing(
-            "Choose the reason for the rejection, and reject again.", field="reason"
+            later("Choose the reason for the rejection, and reject again."), field="reason"
         )
     if ballot.comment.strip():
         return
@@ -327,7 +339,7 @@ def _require_reasons(gate: Gate, ballot: Ballot, given: Given) -> None:
         raise errors.ReasonMissing
     if gate.comment_required_to_approve and not rejected:
         raise errors.ReasonMissing(
-            "An approval needs a comment here. Write why, and approve again."
+            later("An approval needs a comment here. Write why, and approve again.")
         )
 
 

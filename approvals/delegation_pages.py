@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -15,6 +16,7 @@ from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
+from accounts.speech import later
 from approvals import clock, errors
 from approvals import delegations as acts
 from approvals.eligibility import PERMISSION
@@ -28,18 +30,32 @@ MOST = 100
 
 STATES = {
     "now": State(
-        value="now", label="Holds now", tone="human", icon="swap", sentence="Somebody stands in."
+        value="now",
+        label=later("Holds now"),
+        tone="human",
+        icon="swap",
+        sentence=later("Somebody stands in."),
     ),
     "later": State(
-        value="later", label="Not yet", tone="neutral", icon="clock", sentence="It begins later."
+        value="later",
+        label=later("Not yet"),
+        tone="neutral",
+        icon="clock",
+        sentence=later("It begins later."),
     ),
-    "over": State(value="over", label="Over", tone="neutral", icon="check", sentence="It is over."),
+    "over": State(
+        value="over",
+        label=later("Over"),
+        tone="neutral",
+        icon="check",
+        sentence=later("It is over."),
+    ),
     "ended": State(
         value="ended",
-        label="Ended",
+        label=later("Ended"),
         tone="neutral",
         icon="slash",
-        sentence="Somebody ended it before its time.",
+        sentence=later("Somebody ended it before its time."),
     ),
 }
 
@@ -81,10 +97,13 @@ def delegations(request: HttpRequest) -> HttpResponse:
     except people.ReauthenticationNeeded:
         return proof.ask(request, {key: request.POST.get(key, "") for key in form.fields})
     except errors.ApprovalsError as refusal:
-        form.add_error(None, str(refusal))
+        form.add_error(None, refusal.shown)
         return _page(request, user, form, code=refusal.http_status)
     proof.forget(request)
-    messages.success(request, f"{sent['stand_in'].label} stands in from then on. Both are named.")
+    messages.success(
+        request,
+        _("{label} stands in from then on. Both are named.").format(label=sent["stand_in"].label),
+    )
     return HttpResponseRedirect(reverse("approvals:delegations"))
 
 
@@ -136,18 +155,18 @@ def end(request: HttpRequest, delegation_id: int) -> HttpResponse:
             try:
                 acts.end(delegation_id, actor=Actor.of(request), reason=form.cleaned_data["reason"])
             except errors.ApprovalsError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, refusal.shown)
                 code = refusal.http_status
             else:
                 proof.forget(request)
-                messages.success(request, "Ended. From now on only their own say counts.")
+                messages.success(request, _("Ended. From now on only their own say counts."))
                 return HttpResponseRedirect(reverse("approvals:delegations"))
     context = {
         "line": _line(found, user),
         "form": form,
         "confirmed": kept is not None,
-        "verb": "End it now",
-        "keep": "Let it run",
+        "verb": _("End it now"),
+        "keep": _("Let it run"),
         "keep_url": reverse("approvals:delegations"),
     }
     return render(request, "approvals/delegation_end.html", context, status=code)

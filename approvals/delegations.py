@@ -18,6 +18,7 @@ from accounts import actors
 from accounts import errors as people
 from accounts.actors import Actor, ClockTimestamp
 from accounts.models import User
+from accounts.speech import later
 from approvals import clock, errors
 from approvals.eligibility import PERMISSION
 from approvals.models import Delegation
@@ -99,7 +100,9 @@ def _require(
     concerned = {absent.pk} | ({or_also.pk} if or_also else set())
     user = actors.require(actor, PERMISSION if actor.user_id in concerned else FOR_OTHERS)
     if user is None:
-        raise errors.BadDelegation("Only a person who is signed in can delegate. Use the page.")
+        raise errors.BadDelegation(
+            later("Only a person who is signed in can delegate. Use the page.")
+        )
     if fresh and not actors.fresh(actor, FRESH):
         raise people.ReauthenticationNeeded
     return user
@@ -109,28 +112,36 @@ def _require_usable(
     absent: User, stand_in: User, starts_at: datetime, ends_at: datetime, agents: Sequence[str]
 ) -> None:
     if absent.pk == stand_in.pk:
-        raise errors.BadDelegation("Nobody stands in for themselves. Choose somebody else.")
+        raise errors.BadDelegation(later("Nobody stands in for themselves. Choose somebody else."))
     for one in (absent, stand_in):
         if not one.may_sign_in or not one.has_perm(PERMISSION):
             raise errors.BadDelegation(
-                f"{one.label} may not decide requests. An administrator grants that."
+                later(
+                    "{label} may not decide requests. An administrator grants that.",
+                    label=one.label,
+                )
             )
     if ends_at <= starts_at:
-        raise errors.BadDelegation("The end must be after the beginning.")
+        raise errors.BadDelegation(later("The end must be after the beginning."))
     if ends_at <= clock.now():
-        raise errors.BadDelegation("The end has passed already.")
+        raise errors.BadDelegation(later("The end has passed already."))
     if ends_at - starts_at > LONGEST:
-        raise errors.BadDelegation(f"At most {LONGEST.days} days can be delegated at once.")
+        raise errors.BadDelegation(
+            later("At most {days} days can be delegated at once.", days=LONGEST.days)
+        )
     usable = [each for each in agents if each.strip() and len(each) <= 200]
     if not usable or len(usable) != len(agents) or len(usable) > MOST_PATTERNS:
         raise errors.BadDelegation(
-            f"Name the agents by 1 to {MOST_PATTERNS} patterns, such as refund_* or * for all."
+            later(
+                "Name the agents by 1 to {most_patterns} patterns, such as refund_* or * for all.",
+                most_patterns=MOST_PATTERNS,
+            )
         )
 
 
 def _reason(reason: str) -> str:
     if not reason.strip():
-        raise errors.ReasonMissing("A delegation needs a reason. Write one and try again.")
+        raise errors.ReasonMissing(later("A delegation needs a reason. Write one and try again."))
     return canonical.text(reason.strip())[:LONGEST_REASON]
 
 

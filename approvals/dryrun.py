@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.models import User
+from accounts.speech import later as _
 from approvals import clock, eligibility, policy
 from approvals.electorate import deciders
 from approvals.eligibility import Involved, Standing
@@ -19,20 +20,22 @@ from approvals.policy import Book, Gate, OnDeadline, Policy, Subject
 from runs.status import State
 
 FITS = {
-    True: State(value="fits", label="Fits", tone="ok", icon="check", sentence="This policy holds."),
+    True: State(
+        value="fits", label=_("Fits"), tone="ok", icon="check", sentence=_("This policy holds.")
+    ),
     False: State(
         value="not",
-        label="Does not fit",
+        label=_("Does not fit"),
         tone="neutral",
         icon="slash",
-        sentence="This policy is about something else.",
+        sentence=_("This policy is about something else."),
     ),
     None: State(
         value="doubt",
-        label="In doubt",
+        label=_("In doubt"),
         tone="warn",
         icon="triangle",
-        sentence="A field is missing or of another type, so this policy holds besides the next.",
+        sentence=_("A field is missing or of another type, so this policy holds besides the next."),
     ),
 }
 
@@ -119,11 +122,14 @@ def of(subject: Subject, *, requester: User | None = None, book: Book | None = N
 
 def _checks(rule: Policy, subject: Subject) -> tuple[Check, ...]:
     patterns = [
-        (f"{name} looks like {pattern}", fnmatch.fnmatchcase(value, pattern))
+        (
+            _("{name} looks like {pattern}", name=name, pattern=pattern),
+            fnmatch.fnmatchcase(value, pattern),
+        )
         for name, value, pattern in (
-            ("agent", subject.agent, rule.agent),
-            ("step", subject.node, rule.node),
-            ("tool", subject.tool, rule.tool),
+            (_("agent"), subject.agent, rule.agent),
+            (_("step"), subject.node, rule.node),
+            (_("tool"), subject.tool, rule.tool),
         )
         if pattern != "*"
     ]
@@ -132,21 +138,23 @@ def _checks(rule: Policy, subject: Subject) -> tuple[Check, ...]:
 
 
 CHECKS = {
-    True: State(value="yes", label="Yes", tone="ok", icon="check", sentence="It is so."),
-    False: State(value="no", label="No", tone="neutral", icon="slash", sentence="It is not so."),
+    True: State(value="yes", label=_("Yes"), tone="ok", icon="check", sentence=_("It is so.")),
+    False: State(
+        value="no", label=_("No"), tone="neutral", icon="slash", sentence=_("It is not so.")
+    ),
     None: State(
         value="doubt",
-        label="In doubt",
+        label=_("In doubt"),
         tone="warn",
         icon="triangle",
-        sentence="The field is missing or of another type.",
+        sentence=_("The field is missing or of another type."),
     ),
 }
 
 
 WHY_NOT = {
-    "requester": "started the run",
-    "stand_in": "stands in for whoever started the run",
+    "requester": _("started the run"),
+    "stand_in": _("stands in for whoever started the run"),
 }
 
 

@@ -19,11 +19,13 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop as noop
 
-from accounts import actors
+from accounts import actors, speech
 from accounts import errors as accounts_errors
 from accounts.actors import Actor, ClockTimestamp
 from accounts.models import User
+from accounts.speech import later as _
 from approvals.errors import NotEligible
 from approvals.models import Delegation
 from approvals.policy import Excluded, Gate
@@ -31,12 +33,40 @@ from approvals.status import Verdict
 from runs.models import Intervention, Run
 
 PERMISSION = "approvals.decide_request"
+REQUESTER = "requester"
 HANDS = {
-    Intervention.Kind.RETRY: "retried it",
-    Intervention.Kind.FORCE_RESUME: "forced it to resume",
-    Intervention.Kind.ASK_AGAIN: "had the question asked again",
+    Intervention.Kind.RETRY: "retry",
+    Intervention.Kind.FORCE_RESUME: "force_resume",
+    Intervention.Kind.ASK_AGAIN: "ask_again",
 }
 """What counts as a hand in the run. Asking to cancel does not."""
+OWN = {
+    REQUESTER: _("You started this run, so somebody else has to approve. You may reject."),
+    "retry": _("You retried it, so somebody else has to approve. You may reject."),
+    "force_resume": _("You forced it to resume, so somebody else has to approve. You may reject."),
+    "ask_again": _(
+        "You had the question asked again, so somebody else has to approve. You may reject."
+    ),
+}
+THEIRS = {
+    REQUESTER: noop(
+        "You stand in for {absent}, who started this run, so somebody else has to approve."
+        " You may reject."
+    ),
+    "retry": noop(
+        "You stand in for {absent}, who retried it, so somebody else has to approve. You may"
+        " reject."
+    ),
+    "force_resume": noop(
+        "You stand in for {absent}, who forced it to resume, so somebody else has to approve."
+        " You may reject."
+    ),
+    "ask_again": noop(
+        "You stand in for {absent}, who had the question asked again, so somebody else has to"
+        " approve. You may reject."
+    ),
+}
+"""Why they may not approve, by what they or the person did in whose place they decide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +125,7 @@ class Standing:
 
     @property
     def label(self) -> str:
+        """In English, because it is kept."""
         return f"{self.person.label} for {self.absent.label}" if self.absent else self.person.label
 
     def behind(self, agent: str) -> frozenset[int]:
@@ -108,7 +139,11 @@ def standing(
     """As whom this person may give this verdict, or why they may not. Pure."""
     if not person.may_decide:
         return NotEligible(
-            "permission", f"{person.label} may not decide requests. An administrator grants that."
+            "permission",
+            _(
+                "{person} may not decide requests. An administrator grants that.",
+                person=person.label,
+            ),
         )
     ways = _admitted(person, gate, involved.agent)
     if not ways:
@@ -117,21 +152,20 @@ def standing(
         return ways[0]
     own = _hand(person, gate, involved)
     if own is not None:
-        return NotEligible(
-            own[0], f"You {own[1]}, so somebody else has to approve. You may reject."
-        )
+        return NotEligible("requester" if own == REQUESTER else "hands", OWN[own])
     for absent in person.absent_from(involved.agent):
         theirs = _hand(absent, gate, involved)
         if theirs is not None:
             return NotEligible(
                 "stand_in",
-                f"You stand in for {absent.label}, who {theirs[1]}, so somebody else has to"
-                " approve. You may reject.",
+                _(THEIRS[theirs], absent=absent.label),
             )
     return next((way for way in ways if not _lent(way, gate, involved)), None) or NotEligible(
         "stand_in",
-        "Whoever you stand in for stands in for somebody with a hand in this run, so somebody else"
-        " has to approve. You may reject.",
+        _(
+            "Whoever you stand in for stands in for somebody with a hand in this run, so"
+            " somebody else has to approve. You may reject."
+        ),
     )
 
 
@@ -172,23 +206,26 @@ def _admits(gate: Gate, person: Person) -> bool:
 
 def _outside(person: Person, gate: Gate) -> NotEligible:
     missing = [who.words for who in gate.who if not who.admits(person.groups, person.address)]
-    words = " and ".join(sorted(set(missing)))
-    return NotEligible("group", f"Only members of {words} decide this, and you are not one.")
+    words = speech.joined(_(" and "), sorted(set(missing), key=str))
+    return NotEligible(
+        "group", _("Only members of {groups} decide this, and you are not one.", groups=words)
+    )
 
 
-def _hand(person: Person, gate: Gate, involved: Involved) -> tuple[str, str] | None:
-    """What keeps somebody from approving: its name, and what they did."""
+def _hand(person: Person, gate: Gate, involved: Involved) -> str | None:
+    """What somebody did that keeps them from approving."""
     if Excluded.REQUESTER in gate.excluded and person.user_id == involved.requester_id:
-        return "requester", "started this run"
+        return REQUESTER
     if Excluded.HANDS in gate.excluded and person.user_id in involved.hands:
-        return "hands", involved.hands[person.user_id]
+        return involved.hands[person.user_id]
     return None
 
 
 def voted() -> NotEligible:
     """The refusal for somebody whose word on this request has been recorded before."""
     return NotEligible(
-        "voted", "Your verdict on this request is already recorded. Another person has to vote."
+        "voted",
+        _("Your verdict on this request is already recorded. Another person has to vote."),
     )
 
 
@@ -196,21 +233,24 @@ def echo(other: str) -> NotEligible:
     """The refusal for somebody who would only say again what `other` has said."""
     return NotEligible(
         "one_voice",
-        f"{other} has approved this, and one of you stands in for the other. Two approvals of yours"
-        " would be one person's. Another person has to approve; you may reject.",
+        _(
+            "{other} has approved this, and one of you stands in for the other. Two approvals"
+            " of yours would be one person's. Another person has to approve; you may reject.",
+            other=other,
+        ),
     )
 
 
 def identify(actor: Actor) -> Person:
     """The person behind `actor`, looked up now. Raises NotEligible for anybody who is none."""
     if actor.kind != "user" or actor.user_id is None:
-        raise NotEligible("unknown", "Only a person who is signed in can decide. Sign in first.")
+        raise NotEligible("unknown", _("Only a person who is signed in can decide. Sign in first."))
     try:
         user = actors.require(actor, PERMISSION)
     except accounts_errors.NotPermitted as refusal:
-        raise NotEligible("permission", str(refusal)) from refusal
+        raise NotEligible("permission", speech.joined("", [refusal])) from refusal
     if user is None:
-        raise NotEligible("unknown", "Only a person who is signed in can decide. Sign in first.")
+        raise NotEligible("unknown", _("Only a person who is signed in can decide. Sign in first."))
     return person(user)
 
 

@@ -7,19 +7,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.utils.translation import gettext_noop as noop
+
+from accounts import speech
+
 if TYPE_CHECKING:
     from approvals.jsonforms.schemas import Problem
     from approvals.models import Request
     from approvals.policies.declared import Fault
 
 
-class ApprovalsError(Exception):
+class ApprovalsError(speech.Spoken):
     """Something went wrong with an approval."""
 
     http_status = 409
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
 
 
 # --- a verdict is refused ------------------------------------------------------------------------
@@ -31,13 +32,26 @@ class NoSuchRequest(ApprovalsError):
     http_status = 404
 
 
+_DECIDED = {
+    "approved": noop(
+        "{decider} already approved this at {at:%Y-%m-%d %H:%M:%S} UTC. Nothing more is"
+        " needed from you."
+    ),
+    "rejected": noop(
+        "{decider} already rejected this at {at:%Y-%m-%d %H:%M:%S} UTC. Nothing more is"
+        " needed from you."
+    ),
+}
+
+
 class AlreadyDecided(ApprovalsError):
     """This request was already decided. Nothing more is needed from you."""
 
     def __init__(self, *, verdict: str, decider: str, at: datetime) -> None:
         super().__init__(
-            f"{decider} already {verdict} this at {at:%Y-%m-%d %H:%M:%S} UTC."
-            " Nothing more is needed from you."
+            _DECIDED.get(verdict, _DECIDED["rejected"]),
+            decider=decider,
+            at=at,
         )
         self.verdict = verdict
         self.decider = decider
@@ -49,8 +63,11 @@ class DeadlinePassed(ApprovalsError):
 
     def __init__(self, request: Request) -> None:
         super().__init__(
-            f"The deadline was {request.deadline:%Y-%m-%d %H:%M:%S} UTC. The request has expired"
-            " and your verdict does not count. The run shows what it did instead."
+            noop(
+                "The deadline was {at:%Y-%m-%d %H:%M:%S} UTC. The request has expired and"
+                " your verdict does not count. The run shows what it did instead."
+            ),
+            at=request.deadline,
         )
         self.deadline = request.deadline
 
@@ -125,15 +142,24 @@ class NotAnswerable(BadValue):
     """A question of this kind cannot be answered with a plain approve or reject."""
 
 
+_NOBODY = noop(
+    "Nothing was stored: with these values it needs {needs}. {missing} more would have to"
+    " approve, and nobody else may. Change it in another way, reject, or ask an administrator"
+    " to add people."
+)
+_TOO_FEW = noop(
+    "Nothing was stored: with these values it needs {needs}. {missing} more would have to"
+    " approve, and only {able} may. Change it in another way, reject, or ask an administrator"
+    " to add people."
+)
+
+
 class NobodyElse(BadValue):
     """Nobody else could approve what you have changed. Change it in another way, or reject."""
 
     def __init__(self, *, needs: str, missing: int, able: int) -> None:
-        people = "nobody else may" if not able else f"only {able} may"
         super().__init__(
-            f"Nothing was stored: with these values it needs {needs}. {missing} more would have to"
-            f" approve, and {people}. Change it in another way, reject, or ask an administrator to"
-            " add people."
+            speech.later(_TOO_FEW if able else _NOBODY, needs=needs, missing=missing, able=able)
         )
 
 
@@ -202,9 +228,13 @@ class PoliciesChanged(ApprovalsError):
 
     def __init__(self, *, by: str, what: str, number: int) -> None:
         super().__init__(
-            f"{by} changed the policies since you opened them: {what}. Nothing of yours was saved."
-            " What you entered is still below; look at what is in force now, and save again if your"
-            " change still fits."
+            noop(
+                "{by} changed the policies since you opened them: {what}. Nothing of yours"
+                " was saved. What you entered is still below; look at what is in force now,"
+                " and save again if your change still fits."
+            ),
+            by=by,
+            what=what,
         )
         self.number = number
 
@@ -215,7 +245,7 @@ class BadPolicy(ApprovalsError):
     http_status = 422
 
     def __init__(self, faults: tuple[Fault, ...]) -> None:
-        super().__init__(" ".join(fault.sentence for fault in faults))
+        super().__init__(speech.joined(" ", (fault.sentence for fault in faults)))
         self.faults = faults
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django import forms
 
+from accounts.speech import later as _
 from approvals.decisions import LONGEST_COMMENT, LONGEST_TOKEN
 from approvals.status import Verdict
 
-PRESS = "Press one of the buttons."
+PRESS = _("Press one of the buttons.")
 
 
 def wrong(form: forms.Form) -> dict[str, list[str]]:
@@ -35,7 +36,7 @@ class DecisionForm(forms.Form):
     )
     reason = forms.CharField(required=False, max_length=100)
     """One of the policy's reasons to reject; says nothing about an approval."""
-    read_all = forms.BooleanField(required=False, label="I have read all of it.")
+    read_all = forms.BooleanField(required=False, label=_("I have read all of it."))
     digest = forms.CharField(max_length=64, widget=forms.HiddenInput)
     token = forms.CharField(max_length=LONGEST_TOKEN, widget=forms.HiddenInput)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from accounts.speech import later
 from approvals import amounts, replies, shapes
 from approvals.models import Request
 from approvals.policies import masks
@@ -65,7 +66,7 @@ def _about(question: Question) -> dict[str, object]:
 
 def _by_policy(gate: Gate) -> str:
     if not gate.bulk or gate.risk != Risk.LOW:
-        return "The policies do not let this be approved together with others."
+        return later("The policies do not let this be approved together with others.")
     return ""
 
 
@@ -73,24 +74,24 @@ def _unanswerable(request: Request, gate: Gate) -> str:
     asked = replies.asked(request, gate)
     why = shapes.why_not(asked, Verdict.APPROVED)
     if not why and len(shapes.actions(asked)) > 1:
-        why = "It asks for several actions at once."
+        why = later("It asks for several actions at once.")
     return why
 
 
 def _hidden(request: Request, gate: Gate, groups: Iterable[str]) -> str:
     covered = masks.cover(request.payload, masks.for_reader(gate.masked, groups), root="payload")
-    return "The policy hides values of it from you." if covered.hidden else ""
+    return later("The policy hides values of it from you.") if covered.hidden else ""
 
 
 def _unclear(request: Request, question: Question) -> str:
     if request.round > 1:
-        return "It is asked again, so what has changed must be read."
+        return later("It is asked again, so what has changed must be read.")
     if deceiving.deceives([request.title, request.payload]):
-        return "Its text has hidden or deceiving characters."
+        return later("Its text has hidden or deceiving characters.")
     if values(request, request.payload) is None or len(question.title) >= LONGEST_TITLE:
-        return "It is too long for a row of a list."
+        return later("It is too long for a row of a list.")
     if amounts.others(amounts.of(question.args), question):
-        return "Its words name another amount than its arguments."
+        return later("Its words name another amount than its arguments.")
     return ""
 
 

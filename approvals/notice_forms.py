@@ -6,13 +6,14 @@ from typing import Any
 
 from django import forms
 
+from accounts.speech import later as _
 from approvals.models import NoticeChoice
 from approvals.notices import Event
 
 GATHER = (
-    (1, "Within a minute"),
-    (10, "Every 10 minutes"),
-    (60, "Every hour"),
+    (1, _("Within a minute")),
+    (10, _("Every 10 minutes")),
+    (60, _("Every hour")),
 )
 
 
@@ -20,30 +21,30 @@ class ChoiceForm(forms.Form):
     """Which events, how gathered, and when not."""
 
     told = forms.MultipleChoiceField(
-        label="Send me a mail when",
+        label=_("Send me a mail when"),
         choices=Event.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     gather = forms.TypedChoiceField(
-        label="How often",
+        label=_("How often"),
         coerce=int,
         choices=GATHER,
-        help_text="What happens meanwhile comes in one mail.",
+        help_text=_("What happens meanwhile comes in one mail."),
     )
     quiet_from = forms.TimeField(
-        label="Quiet from",
+        label=_("Quiet from"),
         required=False,
         widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"}),
     )
     quiet_to = forms.TimeField(
-        label="Quiet until",
+        label=_("Quiet until"),
         required=False,
         widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"}),
-        help_text="In this time you get no mail. Leave both empty for none.",
+        help_text=_("In this time you get no mail. Leave both empty for none."),
     )
     urgent_comes_through = forms.BooleanField(
-        label="Send a mail in quiet hours if the deadline would pass meanwhile", required=False
+        label=_("Send a mail in quiet hours if the deadline would pass meanwhile"), required=False
     )
 
     def __init__(self, *args: Any, choice: NoticeChoice, can_help: bool, **kwargs: Any) -> None:
@@ -64,16 +65,21 @@ class ChoiceForm(forms.Form):
             "urgent_comes_through": choice.urgent_comes_through,
         }
         if choice.gather not in dict(GATHER):
-            own = (choice.gather, f"Every {choice.gather} minutes" if choice.gather else "At once")
+            own = (
+                choice.gather,
+                _("Every {n} minutes", n=choice.gather) if choice.gather else _("At once"),
+            )
             self.fields["gather"].choices = (own, *GATHER)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         start, end = cleaned.get("quiet_from"), cleaned.get("quiet_to")
         if (start is None) != (end is None) and not self.errors:
-            self.add_error("quiet_to" if end is None else "quiet_from", "Give both times, or none.")
+            self.add_error(
+                "quiet_to" if end is None else "quiet_from", _("Give both times, or none.")
+            )
         elif start is not None and start == end:
-            self.add_error("quiet_to", "The end must be another time than the start.")
+            self.add_error("quiet_to", _("The end must be another time than the start."))
         return cleaned
 
     @property
@@ -83,7 +89,7 @@ class ChoiceForm(forms.Form):
         return {
             "muted": [
                 *self._kept,
-                *(event for event, _ in self.fields["told"].choices if event not in told),  # type: ignore[attr-defined]
+                *(event for event, _label in self.fields["told"].choices if event not in told),  # type: ignore[attr-defined]
             ],
             "gather": self.cleaned_data["gather"],
             "quiet_from": self.cleaned_data["quiet_from"],

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -35,7 +36,7 @@ def notices(request: HttpRequest) -> HttpResponse:
     form = ChoiceForm(request.POST or None, choice=planning.chosen(user), can_help=can_help)
     if request.method == "POST" and form.is_valid():
         NoticeChoice.objects.update_or_create(user=user, defaults=form.chosen)
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
         return HttpResponseRedirect(reverse("approvals:notices"))
     told = Notice.objects.filter(user=user).exclude(status=Notice.Status.DROPPED)
     context = {

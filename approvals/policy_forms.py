@@ -9,6 +9,7 @@ from django import forms
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.speech import later as _
 from approvals import delegations, eligibility, gates, shapes
 from approvals.policies.form import LIKE_CODE
 from approvals.policy import Subject
@@ -21,27 +22,31 @@ class DryRunForm(forms.Form):
     """An action that no agent has asked for."""
 
     agent = forms.CharField(
-        label="Agent",
+        label=_("Agent"),
         max_length=200,
         widget=forms.TextInput(attrs={"list": "agents"} | LIKE_CODE),
     )
     node = forms.CharField(
-        label="Step", max_length=200, required=False, widget=forms.TextInput(attrs=LIKE_CODE)
+        label=_("Step"), max_length=200, required=False, widget=forms.TextInput(attrs=LIKE_CODE)
     )
     tool = forms.CharField(
-        label="Tool", max_length=200, required=False, widget=forms.TextInput(attrs=LIKE_CODE)
+        label=_("Tool"), max_length=200, required=False, widget=forms.TextInput(attrs=LIKE_CODE)
     )
     args = forms.CharField(
-        label="Arguments, or a whole question",
+        label=_("Arguments, or a whole question"),
         max_length=LONGEST_JSON,
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6} | LIKE_CODE),
-        help_text='JSON, such as {"amount_cents": 60000, "currency": "EUR"}. Where no tool is'
-        " named, it is read as the question that the agent asks.",
+        help_text=_(
+            'JSON, such as {"amount_cents": 60000, "currency": "EUR"}. Where no tool is'
+            " named, it is read as the question that the agent asks."
+        ),
     )
     requester = forms.EmailField(
-        label="Started by", required=False, help_text="The e-mail address of a person, if any."
+        label=_("Started by"),
+        required=False,
+        help_text=_("The e-mail address of a person, if any."),
     )
 
     def clean_args(self) -> object:
@@ -49,7 +54,7 @@ class DryRunForm(forms.Form):
         try:
             return canonical.visible(json.loads(text)) if text else None
         except (ValueError, RecursionError) as exc:
-            raise forms.ValidationError(f"This is not JSON: {exc}") from exc
+            raise forms.ValidationError(_("This is not JSON: {exc}", exc=exc)) from exc
 
     def clean_requester(self) -> User | None:
         address = self.cleaned_data["requester"]
@@ -81,32 +86,34 @@ class DelegationForm(forms.Form):
     """Who stands in for whom, and how long."""
 
     absent = forms.ModelChoiceField(
-        label="Absent", queryset=User.objects.none(), empty_label="Choose somebody"
+        label=_("Absent"), queryset=User.objects.none(), empty_label=_("Choose somebody")
     )
     stand_in = forms.ModelChoiceField(
-        label="Who decides instead", queryset=User.objects.none(), empty_label="Choose somebody"
+        label=_("Who decides instead"),
+        queryset=User.objects.none(),
+        empty_label=_("Choose somebody"),
     )
     starts_at = forms.DateTimeField(
-        label="From",
+        label=_("From"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     ends_at = forms.DateTimeField(
-        label="Until",
+        label=_("Until"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     agents = forms.CharField(
-        label="For which agents",
+        label=_("For which agents"),
         max_length=2000,
         initial="*",
         widget=forms.TextInput(attrs=LIKE_CODE),
-        help_text="Patterns, separated by commas. A star alone is for every agent.",
+        help_text=_("Patterns, separated by commas. A star alone is for every agent."),
     )
     reason = forms.CharField(
-        label="Reason",
+        label=_("Reason"),
         max_length=delegations.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Kept in the audit log, with your name.",
-        error_messages={"required": "A reason is required. Write one and try again."},
+        help_text=_("Kept in the audit log, with your name."),
+        error_messages={"required": _("A reason is required. Write one and try again.")},
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -121,7 +128,7 @@ class DelegationForm(forms.Form):
         else:
             del self.fields["absent"]
         for name in ("starts_at", "ends_at"):
-            self.fields[name].help_text = f"In {zone}."
+            self.fields[name].help_text = _("In {zone}.", zone=zone)
 
     def clean_agents(self) -> list[str]:
         return [each.strip() for each in self.cleaned_data["agents"].split(",") if each.strip()]
@@ -131,11 +138,11 @@ class EndForm(forms.Form):
     """Why a delegation ends before its time."""
 
     reason = forms.CharField(
-        label="Reason",
+        label=_("Reason"),
         max_length=delegations.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Kept in the audit log, with your name.",
-        error_messages={"required": "A reason is required. Write one and try again."},
+        help_text=_("Kept in the audit log, with your name."),
+        error_messages={"required": _("A reason is required. Write one and try again.")},
     )
 
 
@@ -144,4 +151,6 @@ def _able(user: User) -> bool:
 
 
 def _people(field: forms.Field, people: Any) -> forms.ModelChoiceField[User]:
-    return forms.ModelChoiceField(label=field.label, queryset=people, empty_label="Choose somebody")
+    return forms.ModelChoiceField(
+        label=field.label, queryset=people, empty_label=_("Choose somebody")
+    )

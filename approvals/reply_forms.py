@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
+from accounts.speech import later as _
 from approvals import errors, shapes
 from approvals.jsonforms import building, fields
 from approvals.jsonforms.fields import ABSENT
@@ -62,7 +63,7 @@ class Way:
         found = [(self.choice.label, self.text)] if self.text.strip() else []
         leaves = self.form.everything if self.form else []
         return found + [
-            (each.label or "Value", each.entered)
+            (each.label or _("Value"), each.entered)
             for each in leaves
             if each.touched and each.entered
         ]
@@ -176,15 +177,19 @@ class ReplyForm:
     def _pick(self, part: Part, key: str) -> Pick | None:
         way = part.way(key)
         if way is None:
-            part.errors.append("Choose what is to be done with this.")
+            part.errors.append(_("Choose what is to be done with this."))
             return None
         # In a list of several the fields of what was not chosen are folded away, and do not count.
         others = [] if self.several else [each for each in part.ways if each is not way]
         lost = [each for each in others if each.touched]
         if lost and not way.choice.refuses:
             lost[0].errors.append(
-                f"You filled this in, but pressed “{way.choice.label}”. Press"
-                f" “{lost[0].choice.label}” instead, or put this back as it was."
+                _(
+                    "You filled this in, but pressed “{label}”. Press “{label2}” instead, or"
+                    " put this back as it was.",
+                    label=way.choice.label,
+                    label2=lost[0].choice.label,
+                )
             )
             return None
         return self._filled(part, way)
@@ -192,7 +197,7 @@ class ReplyForm:
     def _filled(self, part: Part, way: Way) -> Pick | None:
         choice = way.choice
         if choice.text_needed and not way.text.strip():
-            way.errors.append("This is required.")
+            way.errors.append(_("This is required."))
             return None
         if way.form is None:
             return Pick(choice=choice.key, text=_lines(way.text))
@@ -201,7 +206,7 @@ class ReplyForm:
             return None
         if choice.answers:
             if value is ABSENT:
-                way.form.root.errors.append("This is required.")
+                way.form.root.errors.append(_("This is required."))
                 return None
             return Pick(choice=choice.key, value=value)
         changed = value if isinstance(value, Mapping) else {}

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from django.db import models
 
+from accounts.speech import later as _
 from runs.status import State
 
 
 class Status(models.TextChoices):
-    PENDING = "pending", "Waiting"
-    APPROVED = "approved", "Approved"
-    REJECTED = "rejected", "Rejected"
-    EXPIRED = "expired", "Expired"
-    SUPERSEDED = "superseded", "Superseded"
-    WITHDRAWN = "withdrawn", "Withdrawn"
+    PENDING = "pending", _("Waiting")
+    APPROVED = "approved", _("Approved")
+    REJECTED = "rejected", _("Rejected")
+    EXPIRED = "expired", _("Expired")
+    SUPERSEDED = "superseded", _("Superseded")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
 
 
 STATES: dict[str, State] = {
@@ -21,46 +22,46 @@ STATES: dict[str, State] = {
     for state in (
         State(
             value=Status.PENDING,
-            label="Waiting",
+            label=_("Waiting"),
             tone="human",
             icon="person",
-            sentence="A person has to decide.",
+            sentence=_("A person has to decide."),
             next=tuple(value for value in Status.values if value != "pending"),
         ),
         State(
             value=Status.APPROVED,
-            label="Approved",
+            label=_("Approved"),
             tone="ok",
             icon="check",
-            sentence="Allowed by everybody whose word was needed.",
+            sentence=_("Allowed by everybody whose word was needed."),
         ),
         State(
             value=Status.REJECTED,
-            label="Rejected",
+            label=_("Rejected"),
             tone="bad",
             icon="cross",
-            sentence="Refused by a person.",
+            sentence=_("Refused by a person."),
         ),
         State(
             value=Status.EXPIRED,
-            label="Expired",
+            label=_("Expired"),
             tone="neutral",
             icon="clock",
-            sentence="Nobody decided before the deadline.",
+            sentence=_("Nobody decided before the deadline."),
         ),
         State(
             value=Status.SUPERSEDED,
-            label="Superseded",
+            label=_("Superseded"),
             tone="neutral",
             icon="slash",
-            sentence="The question changed; a newer request replaced this one.",
+            sentence=_("The question changed; a newer request replaced this one."),
         ),
         State(
             value=Status.WITHDRAWN,
-            label="Withdrawn",
+            label=_("Withdrawn"),
             tone="neutral",
             icon="slash",
-            sentence="The run ended or moved on, so nobody needs to decide any more.",
+            sentence=_("The run ended or moved on, so nobody needs to decide any more."),
         ),
     )
 }
@@ -69,48 +70,48 @@ STATES: dict[str, State] = {
 class Verdict(models.TextChoices):
     """What was decided. `expired` is given by the clock, never by a person."""
 
-    APPROVED = "approved", "Approve"
-    REJECTED = "rejected", "Reject"
-    EXPIRED = "expired", "Expire"
+    APPROVED = "approved", _("Approve")
+    REJECTED = "rejected", _("Reject")
+    EXPIRED = "expired", _("Expire")
 
 
 class Delivery(models.TextChoices):
     """How far a decision has come on its way into the run."""
 
-    RECORDED = "recorded", "Recorded"
-    DELIVERING = "delivering", "Delivering"
-    TOOK_EFFECT = "took_effect", "Took effect"
-    NOT_DELIVERED = "not_delivered", "Not delivered"
+    RECORDED = "recorded", _("Recorded")
+    DELIVERING = "delivering", _("Delivering")
+    TOOK_EFFECT = "took_effect", _("Took effect")
+    NOT_DELIVERED = "not_delivered", _("Not delivered")
 
 
 DELIVERIES: dict[str, State] = {
     Delivery.RECORDED: State(
         value="recorded",
-        label="Recorded",
+        label=_("Recorded"),
         tone="neutral",
         icon="clock",
-        sentence="The decision is kept; a worker will hand it to the run.",
+        sentence=_("The decision is kept; a worker will hand it to the run."),
     ),
     Delivery.DELIVERING: State(
         value="delivering",
-        label="Delivering",
+        label=_("Delivering"),
         tone="info",
         icon="arc",
-        sentence="A worker is handing the decision to the run.",
+        sentence=_("A worker is handing the decision to the run."),
     ),
     Delivery.TOOK_EFFECT: State(
         value="took_effect",
-        label="Took effect",
+        label=_("Took effect"),
         tone="ok",
         icon="check",
-        sentence="The run has gone on with this decision.",
+        sentence=_("The run has gone on with this decision."),
     ),
     Delivery.NOT_DELIVERED: State(
         value="not_delivered",
-        label="Not delivered",
+        label=_("Not delivered"),
         tone="warn",
         icon="triangle",
-        sentence="The run could not use this decision.",
+        sentence=_("The run could not use this decision."),
     ),
 }
 
@@ -118,32 +119,32 @@ DELIVERIES: dict[str, State] = {
 class Severity(models.TextChoices):
     """How bad it was that went wrong after an approval."""
 
-    LOW = "low", "Low"
-    MEDIUM = "medium", "Medium"
-    HIGH = "high", "High"
+    LOW = "low", _("Low")
+    MEDIUM = "medium", _("Medium")
+    HIGH = "high", _("High")
 
 
 SEVERITIES: dict[str, State] = {
     Severity.LOW: State(
         value="low",
-        label="Went wrong, low",
+        label=_("Went wrong, low"),
         tone="neutral",
         icon="flag",
-        sentence="Somebody had to put something right; nobody outside was harmed.",
+        sentence=_("Somebody had to put something right; nobody outside was harmed."),
     ),
     Severity.MEDIUM: State(
         value="medium",
-        label="Went wrong, medium",
+        label=_("Went wrong, medium"),
         tone="warn",
         icon="flag",
-        sentence="Somebody outside noticed, or money had to be moved back.",
+        sentence=_("Somebody outside noticed, or money had to be moved back."),
     ),
     Severity.HIGH: State(
         value="high",
-        label="Went wrong, high",
+        label=_("Went wrong, high"),
         tone="bad",
         icon="flag",
-        sentence="Harm that cannot be undone, or that must be reported.",
+        sentence=_("Harm that cannot be undone, or that must be reported."),
     ),
 }
 """The worst last."""

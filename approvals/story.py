@@ -8,8 +8,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
+from accounts import speech
 from accounts.models import User
+from accounts.speech import later
 from approvals import exported, queries, trace, waiting
 from approvals.models import Decision, Request
 from approvals.status import DELIVERIES, STATES, Status
@@ -28,6 +31,7 @@ from runs.story import (
     Span,
     Tab,
     phrase,
+    told,
 )
 
 MOST = 200
@@ -39,10 +43,10 @@ class Story:
 
     tab = Tab(
         slug="approvals",
-        label="Approvals",
+        label=later("Approvals"),
         permission="approvals.view_request",
-        columns=("Question", "Status", "Group", "Asked"),
-        nothing="This run has not asked anybody anything that you may see.",
+        columns=(later("Question"), later("Status"), later("Group"), later("Asked")),
+        nothing=later("This run has not asked anybody anything that you may see."),
     )
 
     def count(self, run_id: UUID, user: User) -> int:
@@ -75,8 +79,8 @@ class Story:
         count = Request.objects.filter(run_id=run_id, status=Status.PENDING).count()
         return [
             Fact(
-                label="Open approvals",
-                value=f"{count} waiting" if count else "0",
+                label=_("Open approvals"),
+                value=_("{count} waiting").format(count=count) if count else "0",
                 state=STATES[Status.PENDING] if count else None,
                 url=reverse("runs:tab", args=[run_id, self.tab.slug]) if count else "",
             )
@@ -89,7 +93,12 @@ class Story:
         found = queries.visible_to(user).filter(run_id__in=run_ids, status=Status.PENDING)
         return {
             request.run_id: Remark(
-                reason=phrase(f"{request.title} · {request.asked_of} · deadline ", request.deadline)
+                reason=told(
+                    _("{title} · {group} · deadline {at}"),
+                    title=request.title,
+                    group=request.asked_of,
+                    at=request.deadline,
+                )
             )
             for request in found.order_by("-deadline")[: MOST * 5]
         }
@@ -105,7 +114,7 @@ def _item(request: Request) -> Item:
     decision: Decision | None = getattr(request, "decision", None)
     says = ""
     if decision is not None:
-        says = f"{decision.decider} · {DELIVERIES[decision.delivery].label.lower()}"
+        says = f"{decision.decider} · {speech.inside(DELIVERIES[decision.delivery].label)}"
     return Item(
         title=request.title,
         url=events.url(request),

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from django.db import connection, transaction
 
 from accounts.actors import ClockTimestamp
+from accounts.speech import later
 from approvals import errors, requests
 from approvals.models import Decision, Request
 from approvals.status import Delivery, Verdict
@@ -63,7 +64,10 @@ def _plain(facts: object) -> dict[str, object]:
         raise errors.PayloadNotPlain(f"A fingerprint must be plain JSON. {exc}") from exc
     if not isinstance(plain, dict) or canonical.visible(plain) != plain:
         raise errors.PayloadNotPlain(
-            "A fingerprint is a mapping of names to plain JSON values without hidden characters."
+            later(
+                "A fingerprint is a mapping of names to plain JSON values without hidden"
+                " characters."
+            )
         )
     return plain
 

@@ -15,6 +15,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from accounts.speech import later as _
 from approvals import errors, reply_forms, shapes
 from approvals.jsonforms import fields, leaves, schemas
 from approvals.reply_forms import ReplyForm
@@ -60,20 +61,20 @@ class TryForm(forms.Form):
     payload = JsonField(
         rows=10,
         required=True,
-        label="Payload of the interrupt",
-        help_text="JSON, as the agent passes it to interrupt().",
+        label=_("Payload of the interrupt"),
+        help_text=_("JSON, as the agent passes it to interrupt()."),
     )
     schema = JsonField(
         rows=6,
         required=False,
-        label="Response schema",
-        help_text="JSON Schema of the answer, if the agent gives one.",
+        label=_("Response schema"),
+        help_text=_("JSON Schema of the answer, if the agent gives one."),
     )
     editable = forms.CharField(
         required=False,
         max_length=500,
-        label="Arguments that may be changed",
-        help_text="Names as in a policy, with commas between them.",
+        label=_("Arguments that may be changed"),
+        help_text=_("Names as in a policy, with commas between them."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 

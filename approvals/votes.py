@@ -12,6 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.actors import Actor
+from accounts.speech import later
 from approvals import eligibility, errors, notices, requests, shapes, waking
 from approvals.electorate import Electorate
 from approvals.eligibility import Involved, Standing
@@ -138,7 +139,10 @@ class Count:
         for each in heard:
             if not self._same(votes[each.person.user_id]):
                 raise errors.BadValue(
-                    f"{each.person.label} approved with another value. Approve the same, or reject."
+                    later(
+                        "{label} approved with another value. Approve the same, or reject.",
+                        label=each.person.label,
+                    )
                 )
             if eligibility.one_voice(each, self.standing, self.involved.agent):
                 raise eligibility.echo(each.person.label)

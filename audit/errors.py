@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from accounts import speech
 
-class AuditError(Exception):
+
+class AuditError(speech.Spoken):
     """Something went wrong with the audit log. Look at the server's log."""
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
 
 
 class NotCanonical(AuditError):

@@ -6,44 +6,46 @@ from datetime import datetime, timedelta
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.speech import later
 from audit.queries import Filters
 from audit.verbs import VERBS
 
 GROUPS = {
-    "run": "Runs",
-    "request": "Requests",
-    "decision": "Decisions",
-    "mishap": "What went wrong",
-    "effect": "Effects",
-    "stop": "Emergency stops",
-    "undo": "Effects taken back",
-    "retention": "Retention",
-    "message": "Messages of the outbox",
-    "hook": "Webhooks",
-    "person": "People",
-    "policy": "Policies",
-    "delegation": "Delegations",
-    "payload": "Hidden values",
-    "export": "Exports",
-    "log": "This log",
+    "run": later("Runs"),
+    "request": later("Requests"),
+    "decision": later("Decisions"),
+    "mishap": later("What went wrong"),
+    "effect": later("Effects"),
+    "stop": later("Emergency stops"),
+    "undo": later("Effects taken back"),
+    "retention": later("Retention"),
+    "message": later("Messages of the outbox"),
+    "hook": later("Webhooks"),
+    "person": later("People"),
+    "policy": later("Policies"),
+    "delegation": later("Delegations"),
+    "payload": later("Hidden values"),
+    "export": later("Exports"),
+    "log": later("This log"),
 }
 """First half of a verb to the heading above it."""
 SINCE = {
-    "1h": ("Last hour", timedelta(hours=1)),
-    "24h": ("Last 24 hours", timedelta(hours=24)),
-    "7d": ("Last 7 days", timedelta(days=7)),
-    "30d": ("Last 30 days", timedelta(days=30)),
+    "1h": (later("Last hour"), timedelta(hours=1)),
+    "24h": (later("Last 24 hours"), timedelta(hours=24)),
+    "7d": (later("Last 7 days"), timedelta(days=7)),
+    "30d": (later("Last 30 days"), timedelta(days=30)),
 }
 LIKE_AN_ID = {"autocomplete": "off", "spellcheck": "false"}
 
 
 def _verbs() -> list[tuple[str, object]]:
-    choices: list[tuple[str, object]] = [("", "Any action")]
+    choices: list[tuple[str, object]] = [("", _("Any action"))]
     for group, heading in GROUPS.items():
         of_group = [(name, verb.label) for name, verb in VERBS.items() if _group(name) == group]
-        choices.append((heading, [(group, f"{heading}: all"), *of_group]))
+        choices.append((heading, [(group, _("{group}: all").format(group=heading)), *of_group]))
     return choices
 
 
@@ -56,53 +58,62 @@ def _moment(label: str) -> forms.DateTimeField:
         label=label,
         required=False,
         widget=forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"}),
-        error_messages={"invalid": "Write a day and a time, such as 2026-11-29 16:20."},
+        error_messages={"invalid": later("Write a day and a time, such as 2026-11-29 16:20.")},
     )
 
 
 class FiltersForm(forms.Form):
     """What to show. An empty field shows all."""
 
-    verb = forms.ChoiceField(label="Action", choices=_verbs, required=False)
+    verb = forms.ChoiceField(label=later("Action"), choices=_verbs, required=False)
     result = forms.ChoiceField(
-        label="Result",
-        choices=[("", "Allowed and refused"), ("allowed", "Allowed"), ("refused", "Refused")],
+        label=later("Result"),
+        choices=[
+            ("", later("Allowed and refused")),
+            ("allowed", later("Allowed")),
+            ("refused", later("Refused")),
+        ],
         required=False,
     )
     since = forms.ChoiceField(
-        label="Time",
-        choices=[("", "Any time"), *((key, label) for key, (label, _) in SINCE.items())],
+        label=later("Time"),
+        choices=[("", later("Any time")), *((key, label) for key, (label, _) in SINCE.items())],
         required=False,
     )
     actor = forms.CharField(
-        label="Who",
+        label=later("Who"),
         max_length=200,
         required=False,
-        widget=forms.TextInput(attrs={"placeholder": "Name or e-mail", "list": "people"}),
+        widget=forms.TextInput(attrs={"placeholder": later("Name or e-mail"), "list": "people"}),
     )
     target = forms.CharField(
-        label="About",
+        label=later("About"),
         max_length=600,
         required=False,
-        widget=forms.TextInput(attrs={"placeholder": "Id of what it was about"} | LIKE_AN_ID),
+        widget=forms.TextInput(
+            attrs={"placeholder": later("Id of what it was about")} | LIKE_AN_ID
+        ),
     )
     run = forms.UUIDField(
-        label="Run",
+        label=later("Run"),
         required=False,
-        widget=forms.TextInput(attrs={"placeholder": "Id of a run"} | LIKE_AN_ID),
-        error_messages={"invalid": "This is not the id of a run. Copy the whole id from its page."},
+        widget=forms.TextInput(attrs={"placeholder": later("Id of a run")} | LIKE_AN_ID),
+        error_messages={
+            "invalid": later("This is not the id of a run. Copy the whole id from its page.")
+        },
     )
 
     q = forms.CharField(
-        label="Text",
+        label=later("Text"),
         max_length=500,
         required=False,
         widget=forms.TextInput(
-            attrs={"type": "search", "placeholder": "Part of a reason, or a fact"} | LIKE_AN_ID
+            attrs={"type": "search", "placeholder": later("Part of a reason, or a fact")}
+            | LIKE_AN_ID
         ),
     )
-    start = _moment("From")
-    end = _moment("Before")
+    start = _moment(later("From"))
+    end = _moment(later("Before"))
 
     @property
     def folded(self) -> list[forms.BoundField]:

@@ -13,6 +13,7 @@ from accounts import groups
 from accounts.errors import NotPermitted
 from accounts.models import User
 from accounts.saved import views as saved
+from accounts.speech import later as _
 from audit import exports, queries
 from audit.forms import FiltersForm
 from audit.models import Entry
@@ -40,16 +41,33 @@ LISTS = {"stop": "ledger:stops"}
 GIST = ("title", "agent", "scope", "name", "tool", "verdict", "what")
 """Facts that say in a word what an entry is about."""
 THROUGH = {
-    "page": "on a page",
-    "bulk": "on a page, as one of many",
-    "api": "through the API",
-    "command": "on the command line",
-    "worker": "by itself",
-    "demo": "as part of the demo",
+    "page": _("on a page"),
+    "bulk": _("on a page, as one of many"),
+    "api": _("through the API"),
+    "command": _("on the command line"),
+    "worker": _("by itself"),
+    "demo": _("as part of the demo"),
+}
+KINDS = {
+    "agent": _("agent"),
+    "bulk": _("many at once"),
+    "delegation": _("delegation"),
+    "drift": _("change on retry"),
+    "effect": _("effect"),
+    "export": _("export"),
+    "hook": _("webhook"),
+    "log": _("log"),
+    "message": _("message"),
+    "person": _("person"),
+    "policy": _("policy"),
+    "request": _("request"),
+    "retention": _("retention"),
+    "run": _("run"),
+    "stop": _("stop"),
 }
 UNKNOWN = Verb(
-    label="Unknown",
-    sentence="This version of Signalbox does not know the action.",
+    label=_("Unknown"),
+    sentence=_("This version of Signalbox does not know the action."),
     tone="neutral",
     icon="help",
 )
@@ -72,6 +90,8 @@ class Row:
     verb: Verb
     gist: str
     """What the facts of the entry say first: title, verdict, tool, …"""
+    kind: str
+    """What kind of thing it was about."""
     through: str
     target_url: str
     run_url: str
@@ -159,6 +179,7 @@ def _row(entry: Entry) -> Row:
         entry=entry,
         verb=VERBS.get(entry.verb, UNKNOWN),
         gist=_gist(entry.data),
+        kind=KINDS.get(entry.target_kind, entry.target_kind),
         through=THROUGH.get(entry.entry, f"through “{entry.entry}”"),
         target_url=_url(entry.target_kind, entry.target_id),
         run_url=_url("run", str(entry.run_id)) if _of_a_run(entry) else "",

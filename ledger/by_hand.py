@@ -12,12 +12,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
+from accounts.speech import later
 from ledger import errors, queries, shown, stops, suspect
 from ledger import settle as settling
 from ledger.forms import COMPENSATE, LiftForm, SettleForm, StopForm
@@ -56,7 +58,7 @@ def settle(request: HttpRequest, uid: UUID) -> HttpResponse:
     except people.ReauthenticationNeeded:
         return proof.ask(request, {name: sent[name] for name in TYPED})
     except (errors.LedgerError, RunsError) as refusal:
-        form.add_error(None, str(refusal))
+        form.add_error(None, refusal.shown)
         return _settle_page(request, queries.effect(uid, user), form, code=refusal.http_status)
     proof.forget(request)
     messages.success(request, DONE[sent["verdict"]])
@@ -74,9 +76,9 @@ def _settle(uid: UUID, sent: Mapping[str, str], actor: Actor) -> None:
 
 
 DONE = {
-    COMPENSATE: "Settled: done. The run ends, and then the effect is taken back.",
-    "happened": "Settled: done. The run goes on with the reference you gave.",
-    "did_not_happen": "Settled: not done. The run may make one more attempt.",
+    COMPENSATE: later("Settled: done. The run ends, and then the effect is taken back."),
+    "happened": later("Settled: done. The run goes on with the reference you gave."),
+    "did_not_happen": later("Settled: not done. The run may make one more attempt."),
 }
 
 
@@ -100,8 +102,8 @@ def _settle_page(
         "form": form,
         "confirmed": confirmed,
         "proof": not actors.fresh(Actor.of(request), settling.FRESH),
-        "verb": "Settle",
-        "keep": "Leave it in doubt",
+        "verb": _("Settle"),
+        "keep": _("Leave it in doubt"),
         "keep_url": reverse("ledger:effect", args=[detail.effect.uid]),
     }
     return render(request, "ledger/settle.html", context, status=code)
@@ -127,11 +129,11 @@ def emergency_stops(request: HttpRequest) -> HttpResponse:
                     sent["scope"], sent["name"], actor=Actor.of(request), reason=sent["reason"]
                 )
             except errors.LedgerError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, refusal.shown)
                 code = refusal.http_status
             else:
                 proof.forget(request)
-                messages.success(request, "The stop is on. No call is started under it.")
+                messages.success(request, _("The stop is on. No call is started under it."))
                 return HttpResponseRedirect(reverse("ledger:stops"))
     lifted = Stop.objects.filter(lifted_at__isnull=False).order_by("-lifted_at")[:MOST_LIFTED]
     context = {
@@ -160,18 +162,18 @@ def lift(request: HttpRequest, stop_id: int) -> HttpResponse:
             try:
                 stops.lift(stop_id, actor=Actor.of(request), reason=form.cleaned_data["reason"])
             except errors.LedgerError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, refusal.shown)
                 code = refusal.http_status
             else:
                 proof.forget(request)
-                messages.success(request, "The stop is lifted. Runs parked for it go on.")
+                messages.success(request, _("The stop is lifted. Runs parked for it go on."))
                 return HttpResponseRedirect(reverse("ledger:stops"))
     context = {
         "stop": stop,
         "form": form,
         "confirmed": kept is not None,
-        "verb": "Lift the stop",
-        "keep": "Keep it on",
+        "verb": _("Lift the stop"),
+        "keep": _("Keep it on"),
         "keep_url": reverse("ledger:stops"),
     }
     return render(request, "ledger/lift.html", context, status=code)

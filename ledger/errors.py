@@ -6,16 +6,15 @@ in `refusals`.
 
 from __future__ import annotations
 
+from accounts import speech
 
-class LedgerError(Exception):
+
+class LedgerError(speech.Spoken):
     """Something went wrong with an effect."""
 
     http_status = 409
     transient = False
     """For the driver: running the node again would raise it again."""
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
 
 
 # --- in the agent's code -------------------------------------------------------------------------

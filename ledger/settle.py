@@ -17,6 +17,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop as noop
 
 from accounts import actors
 from accounts import errors as people
@@ -159,9 +160,19 @@ def _not_in_doubt(effect: Effect) -> errors.NotInDoubt:
     label = status.STATES[effect.status].label
     if not effect.settled_by or effect.settled_at is None:
         return errors.NotInDoubt(
-            f"The effect is not in doubt any more: {label}. Nothing has changed. Reload the page."
+            noop(
+                "The effect is not in doubt any more: {state}. Nothing has changed. Reload"
+                " the page."
+            ),
+            state=label,
         )
     return errors.NotInDoubt(
-        f"{effect.settled_by} has settled this effect on {effect.settled_at:%Y-%m-%d %H:%M} UTC"
-        f" ({effect.settle_reason}). It is now: {label}. Nothing has changed. Reload the page."
+        noop(
+            "{person} has settled this effect on {at:%Y-%m-%d %H:%M} UTC ({reason}). It is"
+            " now: {state}. Nothing has changed. Reload the page."
+        ),
+        person=effect.settled_by,
+        at=effect.settled_at,
+        reason=effect.settle_reason,
+        state=label,
     )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from django.utils.translation import gettext as _
+
 from ledger import status
 from ledger.models import Effect, EffectAttempt, Look
 from runs import masking
@@ -21,9 +23,10 @@ def state_of(effect: Effect, state: State) -> State:
     """Its state; with a hand where a person said so."""
     if not effect.settled_by or effect.status not in status.DONE:
         return state
-    return replace(
-        state, icon="hand", sentence=f"Settled by {effect.settled_by}: {effect.settle_reason}"
+    said = _("Settled by {person}: {reason}").format(
+        person=effect.settled_by, reason=effect.settle_reason
     )
+    return replace(state, icon="hand", sentence=said)
 
 
 def preview(args: object, cloak: masking.Cloak = masking.BARE) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max, Q, QuerySet
+from django.utils.translation import gettext_noop as noop
 
 from accounts import actors
 from accounts import errors as people
@@ -90,7 +91,8 @@ def lift(stop_id: int, *, actor: Actor, reason: str) -> Stop:
             raise errors.NoSuchStop
         if stop.lifted_at is not None:
             raise errors.StopIsLifted(
-                f"{stop.lifted_by} has lifted this emergency stop already. Nothing has changed."
+                noop("{person} has lifted this emergency stop already. Nothing has changed."),
+                person=stop.lifted_by,
             )
         Stop.objects.filter(pk=stop_id).update(lifted_by=actor.label, lifted_at=ClockTimestamp())
         controls.wake_parked(Park.EMERGENCY_STOP)

@@ -8,8 +8,11 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
+from accounts.speech import later
 from ledger import exported, status, trace
 from ledger.drift import explaining
 from ledger.drift import states as drifting
@@ -35,6 +38,7 @@ from runs.story import (
     Span,
     Tab,
     phrase,
+    told,
 )
 
 MOST = 200
@@ -46,10 +50,15 @@ class Story:
 
     tab = Tab(
         slug="effects",
-        label="Effects",
+        label=later("Effects"),
         permission="ledger.view_effect",
-        columns=("Effect", "Status", "Provider's reference", "Last change"),
-        nothing="This run has done nothing to the outside world so far.",
+        columns=(
+            later("Effect"),
+            later("Status"),
+            later("Provider's reference"),
+            later("Last change"),
+        ),
+        nothing=later("This run has done nothing to the outside world so far."),
     )
 
     def count(self, run_id: UUID, user: User) -> int:
@@ -103,7 +112,7 @@ class Story:
 
     def facts(self, run_id: UUID) -> list[Fact]:
         done = Effect.objects.filter(run_id=run_id, status__in=DONE).count()
-        return [Fact(label="Effects done", value=str(done))]
+        return [Fact(label=_("Effects done"), value=str(done))]
 
     def ahead(self, run: Run, user: User, *, ends: bool) -> Ahead:
         return ahead.at_the_end(run, user) if ends else ahead.of(run, user)
@@ -134,18 +143,22 @@ def _item(effect: Effect, *, calling: bool, unheard: bool) -> Item:
             effect.status, calling=calling, unheard=unheard, ended=effect.left_alone
         ),
         detail=effect.provider_ref,
-        note=phrase(
-            f"settled by {effect.settled_by}"
-            if effect.settled_by
-            else f"{effect.attempts} calls" * (effect.attempts > 1)
-        ),
+        note=phrase(_remarkable(effect)),
         at=effect.updated_at,
     )
 
 
+def _remarkable(effect: Effect) -> str:
+    """A hand that settled it, or more calls than one; else nothing."""
+    if effect.settled_by:
+        return _("settled by {person}").format(person=effect.settled_by)
+    many = ngettext("{count} call", "{count} calls", effect.attempts)
+    return many.format(count=effect.attempts) if effect.attempts > 1 else ""
+
+
 def _drifted(drift: Drift) -> Item:
     return Item(
-        title=f"{drift.tool}: changed on retry",
+        title=_("{tool}: changed on retry").format(tool=drift.tool),
         url=reverse("ledger:drift", args=[drift.uid]),
         state=drifting.state_of(drift),
         detail="",
@@ -159,9 +172,9 @@ def _remark(count: int, tool: str | None) -> Remark:
     if tool:
         return Remark(
             state=OVERLAYS["in_doubt"],
-            reason=phrase(f"{tool}: nobody heard how the call ended"),
+            reason=told(_("{tool}: nobody heard how the call ended"), tool=tool),
         )
-    return Remark(reason=phrase("1 effect" if count == 1 else f"{count} effects"))
+    return Remark(reason=told(ngettext("{count} effect", "{count} effects", count), count=count))
 
 
 def _doubtful(effect: Effect, run: Run, user: User) -> Notice:
@@ -170,10 +183,13 @@ def _doubtful(effect: Effect, run: Run, user: User) -> Notice:
         f"parked.{Park.EFFECT_IN_DOUBT}" if parked else "in_doubt",
         run,
         user,
-        told=phrase(
-            f"A call of {effect.tool} was started and nobody heard how it ended: noticed ",
-            effect.updated_at,
-            ". Nothing else of this run is sent until somebody settles it.",
+        told=told(
+            _(
+                "A call of {tool} was started and nobody heard how it ended: noticed {at}."
+                " Nothing else of this run is sent until somebody settles it."
+            ),
+            tool=effect.tool,
+            at=effect.updated_at,
         ),
         url=events.url(effect),
     )
@@ -184,9 +200,12 @@ def _undecided(drift: Drift, run: Run, user: User) -> Notice:
         f"parked.{Park.DRIFT}",
         run,
         user,
-        told=phrase(
-            f"A step ran again and wanted {drift.tool} done with other arguments than the"
-            " first time. Nothing more is sent until somebody accepts that."
+        told=told(
+            _(
+                "A step ran again and wanted {tool} done with other arguments than the first"
+                " time. Nothing more is sent until somebody accepts that."
+            ),
+            tool=drift.tool,
         ),
         url=reverse("ledger:drift", args=[drift.uid]),
     )
@@ -202,11 +221,14 @@ def _stopped(run: Run, user: User) -> Notice | None:
     stop = everywhere.first() or (on.first() if parked else None)
     if stop is None:
         return None
-    why = f", set by {stop.set_by}: {stop.reason.rstrip('.')}"
     return advice.notice(
         f"parked.{Park.EMERGENCY_STOP}" if parked else "queued.stopped",
         run,
         user,
-        told=phrase(f"An emergency stop is on{why}."),
+        told=told(
+            _("An emergency stop is on, set by {person}: {reason}."),
+            person=stop.set_by,
+            reason=stop.reason.rstrip("."),
+        ),
         url=reverse("ledger:stops"),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from accounts.speech import later as _
 from audit.models import ClockTimestamp
 from ledger.models import EffectAttempt
 from ledger.queries import Detail
@@ -18,37 +19,38 @@ from runs.status import State
 
 HOLDS = State(
     value="holds",
-    label="Still drives the run",
+    label=_("Still drives the run"),
     tone="bad",
     icon="triangle",
-    sentence="It holds the lease, so its answer may still come. Wait for it.",
+    sentence=_("It holds the lease, so its answer may still come. Wait for it."),
 )
 ALIVE = State(
     value="alive",
-    label="Alive",
+    label=_("Alive"),
     tone="warn",
     icon="triangle",
-    sentence=(
-        "The worker runs. If the process that made the call hangs in it, it can still send it."
-        " Look on the machine for the process before you allow another attempt."
+    sentence=_(
+        "The worker runs. If the process that made the call hangs in it, it can still send"
+        " it. Look on the machine for the process before you allow another attempt."
     ),
 )
 QUIET = State(
     value="quiet",
-    label="Quiet",
+    label=_("Quiet"),
     tone="warn",
     icon="hourglass",
-    sentence=(
-        "Nothing has been heard of the worker. If its machine is only frozen or cut off, it can"
-        " still send the call. Make sure that it is down before you allow another attempt."
+    sentence=_(
+        "Nothing has been heard of the worker. If its machine is only frozen or cut off, it"
+        " can still send the call. Make sure that it is down before you allow another"
+        " attempt."
     ),
 )
 ENDED = State(
     value="ended",
-    label="Known to have ended",
+    label=_("Known to have ended"),
     tone="ok",
     icon="check",
-    sentence="The worker has signed off, so nothing of this call can be on its way any more.",
+    sentence=_("The worker has signed off, so nothing of this call can be on its way any more."),
 )
 
 

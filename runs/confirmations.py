@@ -104,7 +104,7 @@ def confirm(request: HttpRequest, run_id: UUID, name: str) -> HttpResponse:
     except people.ReauthenticationNeeded:
         return proof.ask(request, {"reason": reason})
     except errors.RunsError as refusal:
-        form.add_error(None, str(refusal))
+        form.add_error(None, refusal.shown)
         return page.show(form, status=refusal.http_status)
     proof.forget(request)
     messages.success(request, ask.done)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from accounts import speech
 
-class RunsError(Exception):
+
+class RunsError(speech.Spoken):
     """Something went wrong with a run."""
 
     http_status = 409
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
 
 
 class NoSuchRun(RunsError):

@@ -1,7 +1,8 @@
 """What pages of a run are told by the layers above: effects, questions, and what they mean.
 
 The values here are what an implementation of `runs.ports.Story` hands over; templates draw them.
-A phrase is text with moments in it, so that a page can show each moment relative to now.
+A phrase is text with moments in it, so that a page can show each moment relative to now. `told`
+makes one of a whole sentence, which can be translated.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from string import Formatter
 
 from runs.status import State
 
@@ -28,13 +30,27 @@ Phrase = tuple[Piece, ...]
 def phrase(*parts: str | datetime | None) -> Phrase:
     """`phrase("lease ended ", moment)`; None and empty text are left out."""
     return tuple(
-        Piece(text=part) if isinstance(part, str) else Piece(at=part) for part in parts if part
+        Piece(at=part) if isinstance(part, datetime) else Piece(text=str(part))
+        for part in parts
+        if part
     )
 
 
 def exact(at: datetime | None) -> Phrase:
     """A moment by its time of day, in a place that tells of others of the same day."""
     return (Piece(at=at, exact=True),) if at else ()
+
+
+def told(text: str, **values: object) -> Phrase:
+    """`text`, in the reader's language, with its {names} filled. A moment stays a moment."""
+    parts: list[str | datetime] = [""]
+    for literal, name, _form, _how in Formatter().parse(text):
+        value = values[name] if name else ""
+        if isinstance(value, datetime):
+            parts += [f"{parts.pop()}{literal}", value, ""]
+        else:
+            parts.append(f"{parts.pop()}{literal}{value}")
+    return phrase(*parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from accounts import proof
 from accounts.middleware import SHOW_UTC
 from accounts.models import Theme, User
 from approvals import queries as approvals
+from signalbox import words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,7 @@ def chrome(request: HttpRequest) -> dict[str, object]:
         "nav": partial(menu, person, request.path) if person else (),
         "theme": person.theme if person else Theme.SYSTEM,
         "server_now": timezone.now(),
+        "script_words": json.dumps(words.of_scripts(), ensure_ascii=False),
         "zone": zone,
         "unfinished": partial(proof.unfinished, request) if person else "",
         "shows_utc": person is not None and bool(request.session.get(SHOW_UTC)),

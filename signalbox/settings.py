@@ -65,10 +65,10 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.middleware.Language",
     "signalbox.middleware.SignInEverywhere",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -243,8 +243,12 @@ SILENCED_SYSTEM_CHECKS = (
 # --- language, time, files -----------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
-"""One language on every page, also on those of the libraries."""
+"""The language of the code, of logs, of the command line and of whatever is recorded."""
+LANGUAGES = [("en", "English"), ("de", "German")]
+"""What pages and mails can be read in: see docs/translation.md for how to add one."""
+DEFAULT_LANGUAGE = env.one_of("SIGNALBOX_LANGUAGE", tuple(code for code, _ in LANGUAGES))
+"""For people who chose none, in a browser that asks for none of them; and for their mails."""
+LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

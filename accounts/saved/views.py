@@ -8,11 +8,13 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import Resolver404, resolve
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts import actors
 from accounts.actors import Actor
 from accounts.models import SavedView, User
+from accounts.speech import later
 
 SHARE = "accounts.share_savedview"
 LISTS = ("audit:list", "ledger:list", "runs:list")
@@ -20,8 +22,8 @@ LISTS = ("audit:list", "ledger:list", "runs:list")
 MOST = 50
 """Views of one list that one person sees."""
 LONGEST = 4000
-NAME = "Give the view a name of up to 100 characters."
-TOO_LONG = "The filters are too long. Take some away and try again."
+NAME = later("Give the view a name of up to 100 characters.")
+TOO_LONG = later("The filters are too long. Take some away and try again.")
 
 
 class SaveForm(forms.Form):
@@ -68,20 +70,19 @@ def save(request: HttpRequest) -> HttpResponse:
     user = _person(request)
     form = SaveForm(request.POST)
     if not form.is_valid():
-        messages.error(
-            request, f"Nothing was saved. {TOO_LONG if 'query' in form.errors else NAME}"
-        )
+        why = TOO_LONG if "query" in form.errors else NAME
+        messages.error(request, _("Nothing was saved. {why}").format(why=why))
         return redirect("saved_views")
     sent = form.cleaned_data
     if sent["shared"]:
         actors.require(Actor.of(request), SHARE)
-    view, _ = SavedView.objects.update_or_create(
+    view, _made = SavedView.objects.update_or_create(
         owner=user,
         path=sent["path"],
         name=sent["name"],
         defaults={"query": sent["query"], "shared": sent["shared"]},
     )
-    messages.success(request, f"Saved as {view.name}.")
+    messages.success(request, _("Saved as {name}.").format(name=view.name))
     return HttpResponseRedirect(view.url)
 
 
@@ -97,15 +98,15 @@ def rename(request: HttpRequest, view_id: int) -> HttpResponse:
     view = get_object_or_404(SavedView, pk=view_id, owner=_person(request))
     form = NameForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "A view needs a name of up to 100 characters.")
+        messages.error(request, _("A view needs a name of up to 100 characters."))
         return redirect("saved_views")
     others = SavedView.objects.filter(owner=view.owner, path=view.path).exclude(pk=view.pk)
     if others.filter(name=form.cleaned_data["name"]).exists():
-        messages.error(request, "Another view has this name. Choose a different one.")
+        messages.error(request, _("Another view has this name. Choose a different one."))
         return redirect("saved_views")
     view.name = form.cleaned_data["name"]
     view.save(update_fields=["name"])
-    messages.success(request, "Renamed.")
+    messages.success(request, _("Renamed."))
     return redirect("saved_views")
 
 
@@ -113,7 +114,9 @@ def rename(request: HttpRequest, view_id: int) -> HttpResponse:
 def delete(request: HttpRequest, view_id: int) -> HttpResponse:
     view = get_object_or_404(SavedView, pk=view_id, owner=_person(request))
     view.delete()
-    messages.success(request, f"{view.name} is gone. What it showed is still there.")
+    messages.success(
+        request, _("{name} is gone. What it showed is still there.").format(name=view.name)
+    )
     return redirect("saved_views")
 
 

@@ -7,14 +7,16 @@ from datetime import timedelta
 from django import forms
 
 from accounts.models import User
+from accounts.speech import joined
+from accounts.speech import later as _
 from approvals.aftermath.mishaps import LONGEST, LONGEST_TOKEN
 from approvals.status import SEVERITIES, Severity
 
 PERIODS = {
-    "7d": ("Last 7 days", timedelta(days=7)),
-    "30d": ("Last 30 days", timedelta(days=30)),
-    "90d": ("Last 90 days", timedelta(days=90)),
-    "365d": ("Last year", timedelta(days=365)),
+    "7d": (_("Last 7 days"), timedelta(days=7)),
+    "30d": (_("Last 30 days"), timedelta(days=30)),
+    "90d": (_("Last 90 days"), timedelta(days=90)),
+    "365d": (_("Last year"), timedelta(days=365)),
 }
 USUAL = "30d"
 
@@ -23,17 +25,19 @@ class MishapForm(forms.Form):
     """What went wrong, and how badly."""
 
     severity = forms.ChoiceField(
-        label="How bad was it?",
-        choices=[(each.value, f"{each.label}: {SEVERITIES[each].sentence}") for each in Severity],
+        label=_("How bad was it?"),
+        choices=[
+            (each.value, joined(": ", (each.label, SEVERITIES[each].sentence))) for each in Severity
+        ],
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose how bad it was."},
+        error_messages={"required": _("Choose how bad it was.")},
     )
     note = forms.CharField(
-        label="What went wrong?",
+        label=_("What went wrong?"),
         max_length=LONGEST,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Shown at the request and kept in the audit log, with your name.",
-        error_messages={"required": "Write what went wrong, and save again."},
+        help_text=_("Shown at the request and kept in the audit log, with your name."),
+        error_messages={"required": _("Write what went wrong, and save again.")},
     )
     token = forms.CharField(max_length=LONGEST_TOKEN, widget=forms.HiddenInput)
 
@@ -42,11 +46,11 @@ class WithdrawForm(forms.Form):
     """Why it had not gone wrong after all."""
 
     reason = forms.CharField(
-        label="Reason",
+        label=_("Reason"),
         max_length=LONGEST,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Kept in the audit log, with your name. What was said before stays readable.",
-        error_messages={"required": "A withdrawal needs a reason. Write one and try again."},
+        help_text=_("Kept in the audit log, with your name. What was said before stays readable."),
+        error_messages={"required": _("A withdrawal needs a reason. Write one and try again.")},
     )
 
 
@@ -54,26 +58,26 @@ class StatisticsForm(forms.Form):
     """Which decisions to count, as it stands in the address. An empty field counts all."""
 
     period = forms.ChoiceField(
-        label="Time",
+        label=_("Time"),
         choices=[(key, label) for key, (label, _) in PERIODS.items()],
         required=False,
     )
     policy = forms.CharField(
-        label="Policy",
+        label=_("Policy"),
         max_length=100,
         required=False,
-        widget=forms.TextInput(attrs={"placeholder": "Policy", "list": "policies"}),
+        widget=forms.TextInput(attrs={"placeholder": _("Policy"), "list": "policies"}),
     )
     agent = forms.CharField(
-        label="Agent",
+        label=_("Agent"),
         max_length=200,
         required=False,
-        widget=forms.TextInput(attrs={"placeholder": "Agent", "list": "agents"}),
+        widget=forms.TextInput(attrs={"placeholder": _("Agent"), "list": "agents"}),
     )
     person = forms.EmailField(
-        label="Person",
+        label=_("Person"),
         required=False,
-        widget=forms.EmailInput(attrs={"placeholder": "E-mail of a person", "list": "people"}),
+        widget=forms.EmailInput(attrs={"placeholder": _("E-mail of a person"), "list": "people"}),
     )
 
     def clean_person(self) -> User | None:

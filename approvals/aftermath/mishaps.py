@@ -14,6 +14,7 @@ from accounts import actors
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
+from accounts.speech import later
 from approvals import errors, queries, rounds
 from approvals.models import Mishap, Request, Withdrawal
 from approvals.status import SEVERITIES, Delivery, Verdict
@@ -155,7 +156,7 @@ def _said() -> QuerySet[Mishap]:
 def _person(actor: Actor) -> User:
     user = actors.require(actor, PERMISSION)
     if user is None:
-        raise errors.NotYours("Only a person who is signed in can say this. Use the page.")
+        raise errors.NotYours(later("Only a person who is signed in can say this. Use the page."))
     return user
 
 
@@ -170,7 +171,7 @@ def _request(user: User, request_id: UUID) -> Request:
 
 def _severity(given: str) -> str:
     if given not in SEVERITIES:
-        raise errors.BadValue("Choose how bad it was: low, medium or high.")
+        raise errors.BadValue(later("Choose how bad it was: low, medium or high."))
     return given
 
 
@@ -182,7 +183,9 @@ def _words(given: str, missing: str) -> str:
 
 def _token(given: str) -> str:
     if not 0 < len(given) <= LONGEST_TOKEN or canonical.text(given) != given:
-        raise errors.BadValue("The form has no valid token. Reload the page and write it there.")
+        raise errors.BadValue(
+            later("The form has no valid token. Reload the page and write it there.")
+        )
     return given
 
 

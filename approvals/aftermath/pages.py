@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -40,19 +41,19 @@ def report(request: HttpRequest, request_id: UUID) -> HttpResponse:
             try:
                 mishaps.report(request_id, actor=Actor.of(request), **form.cleaned_data)
             except errors.ApprovalsError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, refusal.shown)
                 code = refusal.http_status
             else:
                 proof.forget(request)
-                messages.success(request, "Noted. The decision itself is as it was.")
+                messages.success(request, _("Noted. The decision itself is as it was."))
                 return HttpResponseRedirect(reverse("approvals:review", args=[request_id]))
     context = {
         "subject": found,
         "form": form,
         "confirmed": kept is not None,
         "possible": mishaps.may_report(found, user),
-        "verb": "Mark as gone wrong",
-        "keep": "Leave it",
+        "verb": _("Mark as gone wrong"),
+        "keep": _("Leave it"),
         "keep_url": reverse("approvals:review", args=[request_id]),
     }
     return render(request, "approvals/aftermath/report.html", context, status=code)
@@ -76,19 +77,19 @@ def withdraw(request: HttpRequest, mishap_id: int) -> HttpResponse:
                 reason = form.cleaned_data["reason"]
                 mishaps.withdraw(mishap_id, reason=reason, actor=Actor.of(request))
             except errors.ApprovalsError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, refusal.shown)
                 code = refusal.http_status
             else:
                 proof.forget(request)
-                messages.success(request, "Withdrawn. What was said stays readable.")
+                messages.success(request, _("Withdrawn. What was said stays readable."))
                 return HttpResponseRedirect(back)
     context = {
         "mishap": mishap,
         "subject": mishap.request,
         "form": form,
         "confirmed": kept is not None,
-        "verb": "Withdraw it",
-        "keep": "Let it stand",
+        "verb": _("Withdraw it"),
+        "keep": _("Let it stand"),
         "keep_url": back,
     }
     return render(request, "approvals/aftermath/withdraw.html", context, status=code)

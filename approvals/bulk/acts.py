@@ -9,10 +9,13 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
+from accounts.speech import later
 from approvals import decisions, errors, gates, policy, queries, refusals, shapes
 from approvals.bulk import kinds
 from approvals.bulk.outcomes import OUTCOMES
@@ -128,11 +131,11 @@ class _Teller:
         try:
             outcome = self._decide(sent)
         except accounts_errors.PasskeyNeeded as refusal:
-            return self._result(sent, "proof", why=str(refusal), passkey=True)
+            return self._result(sent, "proof", why=refusal.shown, passkey=True)
         except accounts_errors.ReauthenticationNeeded as refusal:
-            return self._result(sent, "proof", why=str(refusal))
+            return self._result(sent, "proof", why=refusal.shown)
         except (errors.ApprovalsError, accounts_errors.AccountsError) as refusal:
-            return self._result(sent, "refused", why=str(refusal))
+            return self._result(sent, "refused", why=refusal.shown)
         return self._told(sent, outcome)
 
     def unreached(self, sent: Sent) -> Result:
@@ -160,7 +163,9 @@ class _Teller:
             refusal = errors.NoSuchRequest()
         elif self.ballot.verdict == Verdict.APPROVED and self._kind(request) != self.ballot.kind:
             refusal = errors.OneByOne(
-                "It is of another kind than the others. Open it, read it and decide it there."
+                later(
+                    "It is of another kind than the others. Open it, read it and decide it there."
+                )
             )
         else:
             return
@@ -180,9 +185,11 @@ class _Teller:
     def _told(self, sent: Sent, outcome: Outcome) -> Result:
         why = ""
         if not outcome.decided:
-            why = f"{outcome.missing} more must approve."
+            why = ngettext(
+                "{count} more must approve.", "{count} more must approve.", outcome.missing
+            ).format(count=outcome.missing)
         elif outcome.already_done:
-            why = "It had happened already. The run goes on with the stored result."
+            why = _("It had happened already. The run goes on with the stored result.")
         value = outcome.verdict if outcome.decided else "voted"
         return self._result(sent, value, why=why, repeated=outcome.repeated)
 

@@ -7,24 +7,25 @@ from typing import Any
 
 from django import forms
 
+from accounts.speech import later as _
 from approvals.bulk.acts import Sent
 from approvals.bulk.offers import MOST
 from approvals.decisions import LONGEST_COMMENT, LONGEST_TOKEN
 from approvals.policy import Gate
 from approvals.status import Verdict
 
-TICK = "Tick at least one of them."
+TICK = _("Tick at least one of them.")
 
 
 class BulkForm(forms.Form):
     """One verdict for many. Whether it counts is for `decisions.decide` to say, of each."""
 
-    reason = forms.ChoiceField(label="Reason", required=False)
+    reason = forms.ChoiceField(label=_("Reason"), required=False)
     """One of the policies' named reasons to reject."""
     comment = forms.CharField(
         max_length=LONGEST_COMMENT,
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Write why: it is told to each of these runs, and kept."},
+        error_messages={"required": _("Write why: it is told to each of these runs, and kept.")},
     )
     kind = forms.CharField(required=False, max_length=16, widget=forms.HiddenInput)
     batch = forms.CharField(max_length=LONGEST_TOKEN, widget=forms.HiddenInput)
@@ -37,14 +38,14 @@ class BulkForm(forms.Form):
         choice = self.fields["reason"]
         comment = self.fields["comment"]
         if reasons:
-            choice.choices = [("", "Choose one"), *((each, each) for each in reasons)]  # type: ignore[attr-defined]  # of a ChoiceField
+            choice.choices = [("", _("Choose one")), *((each, each) for each in reasons)]  # type: ignore[attr-defined]  # of a ChoiceField
             choice.required = True
-            choice.error_messages["required"] = "Choose the reason for the rejections."
+            choice.error_messages["required"] = _("Choose the reason for the rejections.")
         else:
             del self.fields["reason"]
-        comment.label = "Why they are rejected" if verdict == Verdict.REJECTED else "Comment"
+        comment.label = _("Why they are rejected") if verdict == Verdict.REJECTED else _("Comment")
         comment.required = _needs_comment(verdict, held)
-        comment.help_text = (
+        comment.help_text = _(
             "Each of the runs is told this. Your name and this comment are kept with each decision."
         )
 

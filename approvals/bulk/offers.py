@@ -13,6 +13,7 @@ from itertools import groupby
 from uuid import UUID
 
 from accounts.models import User
+from accounts.speech import later as _
 from approvals import amounts, details, gates, glance, policy, queries, replies, shapes
 from approvals.amounts import Amount
 from approvals.bulk import kinds
@@ -145,7 +146,7 @@ def _offer(items: list[Item], verdict: str) -> Offer:
     )
 
 
-OTHER_KIND = "It is of another kind than the first one chosen."
+OTHER_KIND = _("It is of another kind than the first one chosen.")
 
 
 def _items(rows: Iterable[Row], user: User) -> list[Item]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accounts.speech import later as _
 from runs.status import State
 
 OUTCOMES: dict[str, State] = {
@@ -9,45 +10,45 @@ OUTCOMES: dict[str, State] = {
     for state in (
         State(
             value="approved",
-            label="Approved",
+            label=_("Approved"),
             tone="ok",
             icon="check",
-            sentence="Your approval decided it.",
+            sentence=_("Your approval decided it."),
         ),
         State(
             value="rejected",
-            label="Rejected",
+            label=_("Rejected"),
             tone="neutral",
             icon="cross",
-            sentence="Your rejection decided it.",
+            sentence=_("Your rejection decided it."),
         ),
         State(
             value="voted",
-            label="Recorded",
+            label=_("Recorded"),
             tone="human",
             icon="person",
-            sentence="Your approval is recorded; more people have to approve.",
+            sentence=_("Your approval is recorded; more people have to approve."),
         ),
         State(
             value="refused",
-            label="Did not count",
+            label=_("Did not count"),
             tone="warn",
             icon="slash",
-            sentence="Your verdict did not count, and nothing has changed.",
+            sentence=_("Your verdict did not count, and nothing has changed."),
         ),
         State(
             value="proof",
-            label="Needs proof",
+            label=_("Needs proof"),
             tone="info",
             icon="lock",
-            sentence="The policy wants to know again that it is you. Nothing has changed.",
+            sentence=_("The policy wants to know again that it is you. Nothing has changed."),
         ),
         State(
             value="unreached",
-            label="Not reached yet",
+            label=_("Not reached yet"),
             tone="neutral",
             icon="clock",
-            sentence="The time for one sending was over. Nothing has changed.",
+            sentence=_("The time for one sending was over. Nothing has changed."),
         ),
     )
 }

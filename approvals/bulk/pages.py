@@ -16,6 +16,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -193,8 +194,10 @@ class _Page:
         if len(left) < len(results):
             messages.info(
                 self.request,
-                f"{len(results) - len(left)} were dealt with before you were asked to confirm that"
-                " it is you. Those below were not.",
+                _(
+                    "{value} were dealt with before you were asked to confirm that it is you."
+                    " Those below were not."
+                ).format(value=len(results) - len(left)),
             )
         typed = {
             "picks": " ".join(str(each.sent.request_id) for each in left),
@@ -221,7 +224,7 @@ class _Page:
         approving = self.verdict == Verdict.APPROVED
         common = {
             "approving": approving,
-            "verb": "Approve" if approving else "Reject",
+            "verb": _("Approve") if approving else _("Reject"),
             "address": reverse(f"approvals:bulk_{'approve' if approving else 'reject'}"),
         }
         return render(self.request, page, common | context, status=status)

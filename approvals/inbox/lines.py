@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from accounts.models import User
+from accounts.speech import later as _
 from approvals import claims, clock, glance, policy, queries, urgency
 from approvals.aftermath import mishaps
 from approvals.claims import Looker
@@ -23,17 +24,17 @@ from runs.status import State
 
 NOBODY = State(
     value="nobody",
-    label="Nobody can approve",
+    label=_("Nobody can approve"),
     tone="warn",
     icon="triangle",
-    sentence="Fewer people may approve than the policy asks for. An administrator can add some.",
+    sentence=_("Fewer people may approve than the policy asks for. An administrator can add some."),
 )
 OVERDUE = State(
     value="overdue",
-    label="Deadline passed",
+    label=_("Deadline passed"),
     tone="warn",
     icon="hourglass",
-    sentence="The time for deciding is over; the request expires in a moment.",
+    sentence=_("The time for deciding is over; the request expires in a moment."),
 )
 
 
@@ -133,7 +134,7 @@ def label_of(state: State, gate: Gate) -> str:
     if state.value != Status.PENDING:
         return state.label
     asked = gate.asked
-    return f"{state.label} for {asked[:1].upper()}{asked[1:]}"
+    return _("Waiting for {group}", group=asked[:1].upper() + asked[1:])
 
 
 def _closed_since(user: User, moment: datetime, groups: Collection[str] | None) -> list[Row]:

@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import conditional_page, require_safe
 
 from accounts.models import User
+from accounts.speech import later as _
 from approvals import queries
 from approvals.inbox import lines
 from approvals.status import Status
@@ -20,7 +21,7 @@ SEE = "approvals.view_request"
 SEE_POLICIES = "audit.view_entry"
 """Who reads everything reads the policies, too."""
 SEE_STATISTICS = "approvals.view_statistics"
-VIEWS = {"mine": "Needs you", "pending": "All waiting", "decided": "Decided"}
+VIEWS = {"mine": _("Needs you"), "pending": _("All waiting"), "decided": _("Decided")}
 EVERY = 10
 """Seconds between two looks at the list."""
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
+from accounts.speech import later as _
 from approvals.jsonforms import leaves, schemas
 from approvals.jsonforms.schemas import Problem, Schema
 
@@ -82,10 +83,10 @@ class Field:
     @property
     def help(self) -> str:
         own = {
-            "json": 'JSON, such as 12, true, null or "text".',
-            "moment": f"In the time zone {timezone.get_current_timezone_name()}.",
+            "json": _('JSON, such as 12, true, null or "text".'),
+            "moment": _("In the time zone {value}.", value=timezone.get_current_timezone_name()),
         }.get(self.kind, "")
-        blank = "May be left blank." if self.required and self.nullable else ""
+        blank = _("May be left blank.") if self.required and self.nullable else ""
         return " ".join(filter(None, (self.hint, own, blank)))
 
     @property
@@ -243,7 +244,7 @@ class _Reader:
             return ABSENT
         if one.nullable:
             return None
-        one.errors.append("This is required.")
+        one.errors.append(_("This is required."))
         return ABSENT
 
     def _choice(self, one: Field) -> object:
@@ -277,7 +278,7 @@ class _Reader:
         return found if found or one.required else ABSENT
 
     def _variant(self, one: Field, path: tuple[str | int, ...]) -> object:
-        for _, child, chosen in one.cases:
+        for _option, child, chosen in one.cases:
             if chosen:
                 value = self.read(child, path)
                 self.places[path] = child

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
+from accounts.speech import later
 from audit import canonical
 
 _INTEGER = re.compile(r"[+-]?\d+", flags=re.ASCII)
@@ -58,35 +59,35 @@ def same(kind: str, text: str, value: object) -> bool:
 
 def _text(text: str) -> str:
     if canonical.text(text) != text:
-        raise Wrong("This contains characters that cannot be kept, such as NUL.")
+        raise Wrong(later("This contains characters that cannot be kept, such as NUL."))
     return _lines(text)
 
 
 def _integer(text: str) -> int:
     text = text.strip()
     if not _INTEGER.fullmatch(text) or len(text) > MOST_DIGITS:
-        raise Wrong("Write a whole number in digits only, such as 1200.")
+        raise Wrong(later("Write a whole number in digits only, such as 1200."))
     number = int(text)
     if abs(number) > canonical.SAFE_INTEGER:
-        raise Wrong("This number is too large to be kept exactly.")
+        raise Wrong(later("This number is too large to be kept exactly."))
     return number
 
 
 def _number(text: str) -> float:
     text = text.strip()
     if not _NUMBER.fullmatch(text) or len(text) > MOST_DIGITS:
-        raise Wrong("Write a number with a point, such as 1200 or 12.50.")
+        raise Wrong(later("Write a number with a point, such as 1200 or 12.50."))
     number = float(text)
     if not math.isfinite(number) or abs(number) > canonical.SAFE_INTEGER:
-        raise Wrong("This number is too large to be kept exactly.")
+        raise Wrong(later("This number is too large to be kept exactly."))
     if Decimal(repr(number)) != Decimal(text):
-        raise Wrong("This number has more digits than can be kept exactly.")
+        raise Wrong(later("This number has more digits than can be kept exactly."))
     return number
 
 
 def _boolean(text: str) -> bool:
     if text not in ("true", "false"):
-        raise Wrong("Choose Yes or No.")
+        raise Wrong(later("Choose Yes or No."))
     return text == "true"
 
 
@@ -94,7 +95,7 @@ def _date(text: str) -> str:
     try:
         return date.fromisoformat(text.strip()).isoformat()
     except ValueError as exc:
-        raise Wrong("Write a date as year-month-day, such as 2026-01-31.") from exc
+        raise Wrong(later("Write a date as year-month-day, such as 2026-01-31.")) from exc
 
 
 def _moment(text: str) -> str:
@@ -102,12 +103,12 @@ def _moment(text: str) -> str:
     try:
         typed = datetime.fromisoformat(text.strip())
     except ValueError as exc:
-        raise Wrong("Write a date and a time, such as 2026-01-31T16:00.") from exc
+        raise Wrong(later("Write a date and a time, such as 2026-01-31T16:00.")) from exc
     if typed.tzinfo is not None:
         return typed.isoformat()
     moment = timezone.make_aware(typed)
     if timezone.localtime(moment.astimezone(UTC)).replace(tzinfo=None) != typed:
-        raise Wrong("Clocks jump over this time on that day. Choose another.")
+        raise Wrong(later("Clocks jump over this time on that day. Choose another."))
     return moment.isoformat()
 
 
@@ -130,18 +131,20 @@ def _json(text: str) -> object:
     except Wrong:
         raise
     except (ValueError, RecursionError) as exc:
-        raise Wrong(f'This is not JSON: {exc}. Text needs quotes, such as "yes".') from exc
+        raise Wrong(
+            later('This is not JSON: {exc}. Text needs quotes, such as "yes".', exc=exc)
+        ) from exc
     return value
 
 
 def _refuse(name: str) -> object:
-    raise Wrong(f"{name} is not JSON.")
+    raise Wrong(later("{name} is not JSON.", name=name))
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = dict(pairs)
     if len(found) != len(pairs):
-        raise Wrong("A name stands twice in one object.")
+        raise Wrong(later("A name stands twice in one object."))
     return found
 
 

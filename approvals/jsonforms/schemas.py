@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext_noop as noop
 from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError
 from jsonschema.exceptions import ValidationError as Invalid
@@ -27,6 +28,7 @@ from pydantic.errors import PydanticUserError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from accounts.speech import later as _
 from audit import canonical
 
 Schema: TypeAlias = Mapping[str, Any]  # Any: JSON of every kind
@@ -87,16 +89,16 @@ def same(one: Schema | None, other: Schema | None) -> bool:
 def broken(schema: Schema) -> str:
     """Why nothing can be checked by this schema; empty if something can."""
     if schema == ALLOWS_NOTHING:
-        return "The agent gave a type that has no JSON Schema."
+        return _("The agent gave a type that has no JSON Schema.")
     try:
         kind = validator_for(schema, default=Draft202012Validator)
         kind.check_schema(dict(schema))
-        for _ in _errors(schema, None):
+        for _error in _errors(schema, None):
             break
     except SchemaError as exc:
-        return f"The agent's schema is not a JSON Schema: {exc.message}."
+        return _("The agent's schema is not a JSON Schema: {message}.", message=exc.message)
     except (Unresolvable, RecursionError, re.error) as exc:
-        return f"The agent's schema cannot be applied: {_first_line(exc)}."
+        return _("The agent's schema cannot be applied: {first_line}.", first_line=_first_line(exc))
     return ""
 
 
@@ -110,7 +112,9 @@ def problems(schema: Schema, value: object) -> list[Problem]:
             if len(found) >= MOST_PROBLEMS:
                 break
     except (Unresolvable, RecursionError, re.error) as exc:
-        message = f"The agent's schema cannot be applied: {_first_line(exc)}."
+        message = _(
+            "The agent's schema cannot be applied: {first_line}.", first_line=_first_line(exc)
+        )
         found[()] = Problem(path=(), message=message)
     return list(found.values())
 
@@ -124,7 +128,7 @@ def _errors(schema: Schema, value: object) -> Iterator[Invalid]:
 @cache
 def _strict(kind: Any) -> Any:  # Any: the library's validators are classes made at run time
     """1.0 is an integer to JSON Schema, but an agent that wants an int would get a float."""
-    types = kind.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    types = kind.TYPE_CHECKER.redefine("integer", lambda _kind, value: type(value) is int)
     return extend(kind, type_checker=types)  # type: ignore[no-untyped-call]  # of the library
 
 
@@ -141,11 +145,11 @@ def _explained(error: Invalid) -> Iterator[Problem]:
     if error.validator == "required" and isinstance(error.instance, dict):
         for name in _listed(error.validator_value):
             if name not in error.instance:
-                yield Problem(path=(*path, str(name)), message="This is required.")
+                yield Problem(path=(*path, str(name)), message=_("This is required."))
     elif error.context:
         branch = _meant(error.context)
         if not branch:
-            yield Problem(path=path, message="This fits none of the forms that are allowed.")
+            yield Problem(path=path, message=_("This fits none of the forms that are allowed."))
         for inner in branch:
             yield from _explained(inner)
     else:
@@ -179,13 +183,18 @@ def _capital(message: str) -> str:
     return f"{message[:1].upper()}{message[1:]}."
 
 
-def _counted(words: str, noun: str, number: object) -> str:
-    return f"{words} {number} {noun}{'' if number == 1 else 's'}."
+def _with(text: str, value: object) -> str:
+    return _(text, value=value)
+
+
+def _counted(one: str, many: str, number: object) -> str:
+    return _(one if number == 1 else many, value=number)
 
 
 def _type(wanted: object) -> str:
     names = [wanted] if isinstance(wanted, str) else [str(each) for each in _listed(wanted)]
-    return f"This must be {' or '.join(_NAMES.get(name, name) for name in names)}."
+    kinds = _(" or ").join(str(_NAMES.get(name, name)) for name in names)
+    return _("This must be {kinds}.", kinds=kinds)
 
 
 def _listed(wanted: object) -> Iterable[object]:
@@ -194,36 +203,44 @@ def _listed(wanted: object) -> Iterable[object]:
 
 _NAMES = {
     "string": "text",
-    "integer": "a whole number",
+    "integer": _("a whole number"),
     "number": "a number",
-    "boolean": "yes or no",
+    "boolean": _("yes or no"),
     "array": "a list",
-    "object": "an object",
+    "object": _("an object"),
     "null": "null",
 }
 _SENTENCES: Mapping[str, Callable[[Any], str]] = {
     "type": _type,
-    "minimum": "This must be at least {}.".format,
-    "maximum": "This must be at most {}.".format,
-    "exclusiveMinimum": "This must be more than {}.".format,
-    "exclusiveMaximum": "This must be less than {}.".format,
-    "multipleOf": "This must be a multiple of {}.".format,
-    "pattern": "This must have the form {}".format,
+    "minimum": partial(_with, noop("This must be at least {value}.")),
+    "maximum": partial(_with, noop("This must be at most {value}.")),
+    "exclusiveMinimum": partial(_with, noop("This must be more than {value}.")),
+    "exclusiveMaximum": partial(_with, noop("This must be less than {value}.")),
+    "multipleOf": partial(_with, noop("This must be a multiple of {value}.")),
+    "pattern": partial(_with, noop("This must have the form {value}")),
     "format": lambda name: {
-        "email": "This is not an e-mail address.",
-        "date": "This is not a date, such as 2026-01-31.",
-        "date-time": "This is not a date with a time and a zone, such as 2026-01-31T16:00:00Z.",
-    }.get(name, f"This is not of the form {name}."),
-    "minLength": partial(_counted, "This needs at least", "character"),
-    "maxLength": partial(_counted, "This may have at most", "character"),
-    "minItems": "At least {} are needed.".format,
-    "maxItems": "At most {} are allowed.".format,
-    "uniqueItems": lambda _: "No two of these may be equal.",
-    "enum": lambda _: "Choose one of the values that are allowed.",
-    "const": "This must be {!r}.".format,
-    "not": lambda _: "This value is not allowed.",
-    "minProperties": "This needs at least {} fields.".format,
-    "maxProperties": "This may have at most {} fields.".format,
+        "email": _("This is not an e-mail address."),
+        "date": _("This is not a date, such as 2026-01-31."),
+        "date-time": _("This is not a date with a time and a zone, such as 2026-01-31T16:00:00Z."),
+    }.get(name, _("This is not of the form {name}.", name=name)),
+    "minLength": partial(
+        _counted,
+        noop("This needs at least {value} character."),
+        noop("This needs at least {value} characters."),
+    ),
+    "maxLength": partial(
+        _counted,
+        noop("This may have at most {value} character."),
+        noop("This may have at most {value} characters."),
+    ),
+    "minItems": partial(_with, noop("At least {value} are needed.")),
+    "maxItems": partial(_with, noop("At most {value} are allowed.")),
+    "uniqueItems": lambda _value: _("No two of these may be equal."),
+    "enum": lambda _value: _("Choose one of the values that are allowed."),
+    "const": partial(_with, noop("This must be {value!r}.")),
+    "not": lambda _value: _("This value is not allowed."),
+    "minProperties": partial(_with, noop("This needs at least {value} fields.")),
+    "maxProperties": partial(_with, noop("This may have at most {value} fields.")),
 }
 
 

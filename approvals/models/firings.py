@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models.functions import Now
 
+from accounts.speech import later as _
 from approvals.models.requests import Request
 
 
@@ -12,9 +13,9 @@ class Firing(models.Model):
     """What the clock did to an open request, once: a reminder, an escalation, an alert."""
 
     class Kind(models.TextChoices):
-        REMINDER = "reminder", "Reminded"
-        ESCALATION = "escalation", "Escalated"
-        NOBODY = "nobody", "Nobody can decide"
+        REMINDER = "reminder", _("Reminded")
+        ESCALATION = "escalation", _("Escalated")
+        NOBODY = "nobody", _("Nobody can decide")
 
     request = models.ForeignKey(Request, on_delete=models.PROTECT, related_name="firings")
     kind = models.CharField(max_length=10, choices=Kind.choices)

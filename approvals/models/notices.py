@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from accounts.speech import later as _
 from approvals.models.requests import Request
 
 
@@ -51,9 +52,9 @@ class Notice(models.Model):
     """One thing that one person is told by mail, once."""
 
     class Status(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        SENT = "sent", "Sent"
-        DROPPED = "dropped", "Not worth telling any more"
+        WAITING = "waiting", _("Waiting")
+        SENT = "sent", _("Sent")
+        DROPPED = "dropped", _("Not worth telling any more")
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices"

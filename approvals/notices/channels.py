@@ -17,7 +17,9 @@ from collections.abc import Iterator
 import apprise
 from django.conf import settings
 from django.urls import reverse
+from django.utils import translation
 
+from accounts.speech import later as _
 from approvals.models import Request
 from approvals.notices import audience
 from approvals.notices.events import Event
@@ -29,12 +31,12 @@ from ledger.outcomes import Outcome
 DESTINATION = "notices.channel"
 ANNOUNCED = frozenset(Event) - {Event.TOOK_EFFECT}
 WORDS = {
-    Event.NEEDS_YOU: "A request waits for {group}",
-    Event.REMINDER: "A request still waits for {group}",
-    Event.ESCALATED: "A request was passed on, because others did not decide",
-    Event.NOBODY_CAN_DECIDE: "A request waits for {group}, and nobody can approve it",
-    Event.DECIDED: "A request for {group} was decided: {status}",
-    Event.NOT_DELIVERED: "A decision of {group} did not reach its run",
+    Event.NEEDS_YOU: _("A request waits for {group}"),
+    Event.REMINDER: _("A request still waits for {group}"),
+    Event.ESCALATED: _("A request was passed on, because others did not decide"),
+    Event.NOBODY_CAN_DECIDE: _("A request waits for {group}, and nobody can approve it"),
+    Event.DECIDED: _("A request for {group} was decided: {status}"),
+    Event.NOT_DELIVERED: _("A decision of {group} did not reach its run"),
 }
 _SCHEME = re.compile(r"([a-z0-9+.-]{1,30})://")
 KINDS = {
@@ -110,21 +112,27 @@ def _post(address: str, event: Event, request: Request, group: str, letter: Lett
         headers = getattr(channel, "headers", None)
         if isinstance(headers, dict):  # channels that are webhooks
             headers[EVENT_ID] = str(letter.id)
-        sent = channel.notify(
-            title=_title(event, request, group),
-            body=_body(request, letter),
-            notify_type=KINDS.get(event, apprise.NotifyType.WARNING),
-            body_format=apprise.NotifyFormat.TEXT,
-        )
+        with translation.override(settings.DEFAULT_LANGUAGE):
+            sent = channel.notify(
+                title=_title(event, request, group),
+                body=_body(request, letter),
+                notify_type=KINDS.get(event, apprise.NotifyType.WARNING),
+                body_format=apprise.NotifyFormat.TEXT,
+            )
     except Exception as exc:  # whatever it is, its words may hold the address
         return Outcome.unknown(f"{kind}: {type(exc).__name__}")
     return Outcome.success("") if sent else Outcome.unknown(f"{kind} did not take it")
 
 
 def _title(event: Event, request: Request, group: str) -> str:
-    return WORDS[event].format(group=group, status=request.get_status_display().lower())
+    return str(WORDS[event]).format(group=group, status=request.get_status_display().lower())
 
 
 def _body(request: Request, letter: Letter) -> str:
     link = settings.SIGNALBOX_URL.rstrip("/") + reverse("approvals:review", args=[request.pk])
-    return f"Asked by the agent {request.run.agent}.\n{link}\nEvent {letter.id}"
+    return _(
+        "Asked by the agent {agent}.\n{link}\nEvent {id}",
+        agent=request.run.agent,
+        link=link,
+        id=letter.id,
+    )

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from django.db import models
 
+from accounts.speech import later as _
 from approvals.models import Request
 from ledger import outbox
 
@@ -19,13 +20,13 @@ DESTINATION = "notices"
 class Event(models.TextChoices):
     """Each is one line of the page on which people choose what they get."""
 
-    NEEDS_YOU = "needs_you", "A request waits for my decision"
-    REMINDER = "reminder", "A request still waits for my decision"
-    ESCALATED = "escalated", "A request was passed on to me because others did not decide"
-    NOBODY_CAN_DECIDE = "nobody_can_decide", "A request waits and nobody may decide it"
-    DECIDED = "decided", "A request of my run was decided"
-    TOOK_EFFECT = "took_effect", "A run went on with a decision"
-    NOT_DELIVERED = "not_delivered", "A decision did not reach its run"
+    NEEDS_YOU = "needs_you", _("A request waits for my decision")
+    REMINDER = "reminder", _("A request still waits for my decision")
+    ESCALATED = "escalated", _("A request was passed on to me because others did not decide")
+    NOBODY_CAN_DECIDE = "nobody_can_decide", _("A request waits and nobody may decide it")
+    DECIDED = "decided", _("A request of my run was decided")
+    TOOK_EFFECT = "took_effect", _("A run went on with a decision")
+    NOT_DELIVERED = "not_delivered", _("A decision did not reach its run")
 
 
 QUESTIONS = frozenset({Event.NEEDS_YOU, Event.REMINDER, Event.ESCALATED, Event.NOBODY_CAN_DECIDE})

@@ -19,13 +19,15 @@ from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 
+from accounts import speech
 from accounts.actors import ClockTimestamp
 from accounts.models import User
 from approvals import clock
 from approvals.electorate import Electorate, gate_of
-from approvals.models import Notice, Request
+from approvals.models import Decision, Notice, Request
 from approvals.notices import audience
 from approvals.notices.events import QUESTIONS, Event
 from ledger.outbox import Letter
@@ -80,7 +82,8 @@ def send(letter: Letter) -> Outcome:
 
 def compose(user: User, notices: Iterable[Notice], letter: UUID) -> EmailMultiAlternatives:
     """The mail, in plain text and in HTML that loads nothing."""
-    with timezone.override(ZoneInfo(user.time_zone)):
+    language = speech.of_mails(user.language)
+    with timezone.override(ZoneInfo(user.time_zone)), translation.override(language):
         items = _items(notices)
         context = {
             "asked": [item for item in items if item.asks],
@@ -150,38 +153,50 @@ def _item(event: Event, request: Request) -> Item:
 def says(event: Event, request: Request) -> str:
     """What happened, in our words, without anything that an agent wrote."""
     decision = getattr(request, "decision", None)
-    word = "Decided"
-    if decision is not None:
-        word = (
-            "Nobody decided in time"
-            if decision.decided_by_id is None
-            else f"{request.get_status_display()} by {decision.decider}"
-        )
+    word = _decided(request, decision)
+    needs = gate_of(request).sentence if event in QUESTIONS else ""
     match event:
         case Event.NEEDS_YOU:
-            return f"Waits for your decision. It needs {gate_of(request).sentence}."
+            return _("Waits for your decision. It needs {needs}.").format(needs=needs)
         case Event.REMINDER:
-            return f"Still waits for your decision. It needs {gate_of(request).sentence}."
+            return _("Still waits for your decision. It needs {needs}.").format(needs=needs)
         case Event.ESCALATED:
-            return "Was passed on to you, because others did not decide."
+            return _("Was passed on to you, because others did not decide.")
         case Event.NOBODY_CAN_DECIDE:
-            needs = f"It needs {gate_of(request).sentence}."
-            return f"Nobody can approve this. {needs} {_relief(request)}"
+            return _("Nobody can approve this. It needs {needs}. {relief}").format(
+                needs=needs, relief=_relief(request)
+            )
         case Event.DECIDED:
             return f"{word}."
         case Event.TOOK_EFFECT:
-            return f"{word}. The run has gone on with this decision."
+            return _("{word}. The run has gone on with this decision.").format(word=word)
         case Event.NOT_DELIVERED:
-            why = decision.delivery_detail if decision is not None else ""
-            return f"{word}, but the decision did not reach the run{f': {why}' if why else ''}."
+            return _lost(word, decision.delivery_detail if decision is not None else "")
+
+
+def _decided(request: Request, decision: Decision | None) -> str:
+    if decision is None:
+        return _("Decided")
+    if decision.decided_by_id is None:
+        return _("Nobody decided in time")
+    return _("{status} by {person}").format(
+        status=request.get_status_display(), person=decision.decider
+    )
+
+
+def _lost(word: str, why: str) -> str:
+    if not why:
+        return _("{word}, but the decision did not reach the run.").format(word=word)
+    return _("{word}, but the decision did not reach the run: {why}.").format(word=word, why=why)
 
 
 def _relief(request: Request) -> str:
     step = Electorate.of([request]).relief(request)
     if step is None:
-        return "You can put people into groups."
-    when = timezone.localtime(step.at)
-    return f"From {when:%Y-%m-%d %H:%M} {step.group} can, too. You can put people into groups now."
+        return _("You can put people into groups.")
+    return _(
+        "From {at:%Y-%m-%d %H:%M} {group} can, too. You can put people into groups now."
+    ).format(at=timezone.localtime(step.at), group=step.group)
 
 
 def _address(route: str, *args: object) -> str:

@@ -17,11 +17,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from accounts.speech import later
+
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HOURS = re.compile(r"(\S+)\s+(\d{1,2}:\d{2})\s*-\s*(\d{1,2}:\d{2})\s+(\S+)")
 AT = re.compile(r"(\d{1,2}:\d{2})(?:\s*\+\s*(\d{1,3}))?")
-HOW = "working hours such as Mon-Fri 09:00-17:00 Europe/Berlin"
-HOW_AT = "a time of day such as 17:00, or 17:00 +1 for the next working day"
+HOW = later("working hours such as Mon-Fri 09:00-17:00 Europe/Berlin")
+HOW_AT = later("a time of day such as 17:00, or 17:00 +1 for the next working day")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +44,16 @@ class Hours:
             return text
         found = HOURS.fullmatch(text.strip()) if isinstance(text, str) else None
         if found is None:
-            raise ValueError(f"“{str(text)[:100]}” are not {HOW}.")
+            raise ValueError(later("“{text}” are not {how}.", text=str(text)[:100], how=HOW))
         opens, closes = _time(found[2]), _time(found[3])
         if opens >= closes and closes != time():
-            raise ValueError(f"{found[2]}-{found[3]}: the end must be after the beginning.")
+            raise ValueError(
+                later(
+                    "{found}-{found2}: the end must be after the beginning.",
+                    found=found[2],
+                    found2=found[3],
+                )
+            )
         return cls(days=_days(found[1]), opens=opens, closes=closes, zone=_zone(found[4]))
 
     def __str__(self) -> str:
@@ -98,7 +106,9 @@ class At:
             return text
         found = AT.fullmatch(text.strip()) if isinstance(text, str) else None
         if found is None:
-            raise ValueError(f"“{str(text)[:100]}” is not {HOW_AT}.")
+            raise ValueError(
+                later("“{text}” is not {how_at}.", text=str(text)[:100], how_at=HOW_AT)
+            )
         return cls(at=_time(found[1]), days=int(found[2] or 0))
 
     def __str__(self) -> str:
@@ -129,7 +139,9 @@ def _tz(zone: str) -> ZoneInfo:
 
 def _zone(name: str) -> str:
     if name not in zoneinfo.available_timezones():
-        raise ValueError(f"“{name[:100]}” is not a time zone such as Europe/Berlin.")
+        raise ValueError(
+            later("“{name}” is not a time zone such as Europe/Berlin.", name=name[:100])
+        )
     return name
 
 
@@ -138,7 +150,7 @@ def _time(text: str) -> time:
     if (hour, minute) == (24, 0):
         return time()
     if hour > 23 or minute > 59:
-        raise ValueError(f"{text} is not a time of day.")
+        raise ValueError(later("{text} is not a time of day.", text=text))
     return time(hour, minute)
 
 
@@ -151,7 +163,9 @@ def _days(text: str) -> tuple[int, ...]:
             begins = DAYS.index(first[:3].capitalize())
             ends = DAYS.index(last[:3].capitalize()) if last else begins
         except ValueError:
-            raise ValueError(f"“{part[:100]}” are not days such as Mon-Fri or Mon,Wed.") from None
+            raise ValueError(
+                later("“{part}” are not days such as Mon-Fri or Mon,Wed.", part=part[:100])
+            ) from None
         found |= {each % 7 for each in range(begins, ends + (1 if begins <= ends else 8))}
     return tuple(sorted(found))
 

@@ -13,20 +13,21 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from accounts.speech import later
 from approvals.policies.subjects import MISSING, Subject, is_path
 from audit import canonical
 
 WORDS = {
-    "=": "is",
-    "!=": "is not",
-    "in": "is one of",
-    "not in": "is none of",
-    ">": "is more than",
-    "<": "is less than",
-    "within": "is within",
-    "outside": "is outside of",
-    "matches": "looks like",
-    "missing": "is missing",
+    "=": later("is"),
+    "!=": later("is not"),
+    "in": later("is one of"),
+    "not in": later("is none of"),
+    ">": later("is more than"),
+    "<": later("is less than"),
+    "within": later("is within"),
+    "outside": later("is outside of"),
+    "matches": later("looks like"),
+    "missing": later("is missing"),
 }
 """Operator to how it is read."""
 _LINE = re.compile(
@@ -42,9 +43,10 @@ MOST = 20
 """Conditions of one policy."""
 LONGEST = 1000
 """Characters of one condition."""
-HOW = (
-    "Write a field, an operator and a value, such as: args.amount_cents > 50000."
-    f" Operators: {', '.join(WORDS)}."
+HOW = later(
+    "Write a field, an operator and a value, such as: args.amount_cents > 50000. Operators:"
+    " {operators}.",
+    operators=", ".join(WORDS),
 )
 
 
@@ -64,12 +66,17 @@ class Condition:
             return line
         found = _LINE.fullmatch(line.strip()) if isinstance(line, str) else None
         if not isinstance(line, str) or found is None or len(line) > LONGEST:
-            raise ValueError(f"“{str(line)[:100]}” is not a condition. {HOW}")
+            raise ValueError(
+                later("“{line}” is not a condition. {how}", line=str(line)[:100], how=HOW)
+            )
         path, operator = found["path"], " ".join(found["operator"].split())
         if not is_path(path):
             raise ValueError(
-                f"“{path[:100]}” is not a field. Fields start with args, payload, agent, node or"
-                " tool: args.order.total"
+                later(
+                    "“{path}” is not a field. Fields start with args, payload, agent, node or"
+                    " tool: args.order.total",
+                    path=path[:100],
+                )
             )
         try:
             operand = _OPERANDS[operator]((found["operand"] or "").strip())
@@ -113,33 +120,33 @@ def _json(value: object) -> str:
 def _one(text: str) -> object:
     """A number, true, false, null, a quoted text, or a word as it stands."""
     if not text:
-        raise ValueError("a value is needed.")
+        raise ValueError(later("a value is needed."))
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         if text[0] in '"[{':
-            raise ValueError(f"“{text[:100]}” is no JSON value.") from None
+            raise ValueError(later("“{text}” is no JSON value.", text=text[:100])) from None
         value = text
     if isinstance(value, dict | list):
-        raise ValueError("a single value is needed.")
+        raise ValueError(later("a single value is needed."))
     try:
         canonical.dumps(value)
     except canonical.NotCanonical as exc:
-        raise ValueError("this value cannot be compared.") from exc
+        raise ValueError(later("this value cannot be compared.")) from exc
     return value
 
 
 def _several(text: str) -> tuple[object, ...]:
     parts = re.findall(r'\s*("(?:[^"\\]|\\.)*"|[^,]+)\s*(?:,|$)', text)
     if not parts:
-        raise ValueError("at least one value is needed.")
+        raise ValueError(later("at least one value is needed."))
     return tuple(_one(part.strip()) for part in parts)
 
 
 def _number(text: str) -> object:
     value = _one(text)
     if not _is_number(value):
-        raise ValueError("a number is needed.")
+        raise ValueError(later("a number is needed."))
     return value
 
 
@@ -147,19 +154,19 @@ def _domains(text: str) -> tuple[object, ...]:
     names = [name.strip().lower() for name in text.split(",")]
     for name in names:
         if not _DOMAIN.fullmatch(name):
-            raise ValueError("needs domains such as example.com or *.example.com.")
+            raise ValueError(later("needs domains such as example.com or *.example.com."))
     return tuple(names)
 
 
 def _pattern(text: str) -> object:
     if not text:
-        raise ValueError("a pattern is needed, such as refund-*.")
+        raise ValueError(later("a pattern is needed, such as refund-*."))
     return text
 
 
 def _nothing(text: str) -> None:
     if text:
-        raise ValueError("takes no value.")
+        raise ValueError(later("takes no value."))
 
 
 _OPERANDS: Mapping[str, Callable[[str], object]] = {

@@ -11,8 +11,10 @@ from dataclasses import fields
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 
-from approvals.policies import calendars, conditions, declared, lengths, steps, wording
+from accounts.speech import later as _
+from approvals.policies import calendars, conditions, declared, lengths, steps
 from approvals.policies.declared import Fault
 from approvals.policies.rule import Excluded, OnDeadline, Policy, Risk
 from approvals.policies.versions import LONGEST_REASON
@@ -40,11 +42,11 @@ def _yes(label: str, hint: str = "") -> forms.BooleanField:
 
 def reason_field() -> forms.CharField:
     return forms.CharField(
-        label="Why this change?",
+        label=_("Why this change?"),
         max_length=LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Kept in the audit log and in the history, with your name.",
-        error_messages={"required": "A reason is required. Write one and save again."},
+        help_text=_("Kept in the audit log and in the history, with your name."),
+        error_messages={"required": _("A reason is required. Write one and save again.")},
     )
 
 
@@ -58,74 +60,83 @@ class ReasonForm(forms.Form):
 class PolicyForm(forms.Form):
     """One policy."""
 
-    name = _line("Name", required=True)
+    name = _line(_("Name"), required=True)
     place = forms.IntegerField(
-        label="Tried as number",
+        label=_("Tried as number"),
         min_value=1,
         max_value=1000,
-        help_text="The first policy that fits decides.",
+        help_text=_("The first policy that fits decides."),
     )
-    agent = _line("Agent", "A pattern, such as refund_*. A star alone fits every agent.")
-    node = _line("Step", "A pattern of the step that asks.")
-    tool = _line("Tool", "A pattern of the tool that the question names.")
-    when = _lines("Conditions, one per line", conditions.HOW)
-    group = _line("Group whose members decide")
-    groups = _line("Or members of", "More groups, separated by commas.")
-    people = _lines("Or these people", "E-mail addresses, one per line.", rows=2)
+    agent = _line(_("Agent"), _("A pattern, such as refund_*. A star alone fits every agent."))
+    node = _line(_("Step"), _("A pattern of the step that asks."))
+    tool = _line(_("Tool"), _("A pattern of the tool that the question names."))
+    when = _lines(_("Conditions, one per line"), conditions.HOW)
+    group = _line(_("Group whose members decide"))
+    groups = _line(_("Or members of"), _("More groups, separated by commas."))
+    people = _lines(_("Or these people"), _("E-mail addresses, one per line."), rows=2)
     quorum = forms.IntegerField(
-        label="How many different people must approve", min_value=1, max_value=100
+        label=_("How many different people must approve"), min_value=1, max_value=100
     )
-    four_eyes = _yes("Four eyes: who had a hand in it may not approve")
+    four_eyes = _yes(_("Four eyes: who had a hand in it may not approve"))
     excluded = forms.MultipleChoiceField(
-        label="Who counts as having a hand in it",
-        choices=[(each.value, each.label[0].upper() + each.label[1:]) for each in Excluded],
+        label=_("Who counts as having a hand in it"),
+        choices=[(each.value, capfirst(each.label)) for each in Excluded],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
-    risk = forms.ChoiceField(label="Risk", choices=Risk.choices)
+    risk = forms.ChoiceField(label=_("Risk"), choices=Risk.choices)
     bulk = _yes(
-        "Many may be approved at once",
-        "Only identical questions of low risk, each with its own decision. Rejecting many at once"
-        " is always possible.",
+        _("Many may be approved at once"),
+        _(
+            "Only identical questions of low risk, each with its own decision. Rejecting many"
+            " at once is always possible."
+        ),
     )
     reauthenticate_within = _line(
-        "Proof of identity not older than",
-        "Such as 10m. Empty: being signed in is enough.",
+        _("Proof of identity not older than"),
+        _("Such as 10m. Empty: being signed in is enough."),
     )
-    passkey = _yes("The proof must be a passkey")
-    comment_required_to_reject = _yes("A rejection needs a comment")
-    comment_required_to_approve = _yes("An approval needs a comment")
-    reject_reasons = _lines("Reasons to reject, one per line", "A rejection names one of them.")
-    deadline = _line("Deadline", "Such as 30m, 4h or 2d.", required=True)
+    passkey = _yes(_("The proof must be a passkey"))
+    comment_required_to_reject = _yes(_("A rejection needs a comment"))
+    comment_required_to_approve = _yes(_("An approval needs a comment"))
+    reject_reasons = _lines(
+        _("Reasons to reject, one per line"), _("A rejection names one of them.")
+    )
+    deadline = _line(_("Deadline"), _("Such as 30m, 4h or 2d."), required=True)
     deadline_at = _line(
-        "Or until a time of day", f"Instead of the length above: {calendars.HOW_AT}."
+        _("Or until a time of day"), _("Instead of the length above: {how}.", how=calendars.HOW_AT)
     )
     hours = _line(
-        "Working hours", f"Lengths count only then: {calendars.HOW}. Empty: around the clock."
+        _("Working hours"),
+        _("Lengths count only then: {how}. Empty: around the clock.", how=calendars.HOW),
     )
-    reminders = _line("Reminders before the deadline", "Such as 2h, 30m.")
+    reminders = _line(_("Reminders before the deadline"), _("Such as 2h, 30m."))
     escalation = _lines(
-        "Escalation, one step per line",
-        f"{steps.HOW[0].upper()}{steps.HOW[1:]}. The group is told and may decide, too.",
+        _("Escalation, one step per line"),
+        _("Write {how}. The group is told and may decide, too.", how=steps.HOW),
     )
     on_deadline = forms.ChoiceField(
-        label="If nobody decides",
-        choices=[(each.value, each.label[0].upper() + each.label[1:]) for each in OnDeadline],
+        label=_("If nobody decides"),
+        choices=[(each.value, capfirst(each.label)) for each in OnDeadline],
     )
     summary = _line(
-        "Summary",
-        "What will happen, told by the server: Refund {amount} for order {args.order_id}."
-        f" {{{wording.AMOUNT}}} is the amount with its currency.",
+        _("Summary"),
+        _(
+            "What will happen, told by the server: Refund {amount} for order {args.order_id}."
+            " {amount} is the amount with its currency."
+        ),
     )
-    key_facts = _lines("Fields to be read first, one per line", "Such as args.order_id.")
+    key_facts = _lines(_("Fields to be read first, one per line"), _("Such as args.order_id."))
     masked = _lines(
-        "Masked fields, one per line",
-        f"{steps.HOW_MASK[0].upper()}{steps.HOW_MASK[1:]}. Without groups nobody sees it.",
+        _("Masked fields, one per line"),
+        _("Write {how}. Without groups nobody sees it.", how=steps.HOW_MASK),
     )
-    editable = _line("Arguments that may be changed", "Names or patterns, separated by commas.")
+    editable = _line(
+        _("Arguments that may be changed"), _("Names or patterns, separated by commas.")
+    )
     answers = _lines(
-        "Answers to plain questions",
-        'JSON of approve, reject and expired, such as {"approve": "yes"}.',
+        _("Answers to plain questions"),
+        _('JSON of approve, reject and expired, such as {"approve": "yes"}.'),
         rows=2,
     )
     reason = reason_field()
@@ -204,7 +215,7 @@ def _json(text: str) -> object:
     try:
         return json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as exc:
-        raise ValueError(f"This is not JSON: {exc}") from exc
+        raise ValueError(_("This is not JSON: {exc}", exc=exc)) from exc
 
 
 READ: Mapping[str, Callable[[Any], Any]] = {

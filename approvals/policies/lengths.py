@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from accounts.speech import later
+
 SHORTEST, LONGEST = timedelta(seconds=1), timedelta(days=3650)
 _UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
 _UNITS["s"] = timedelta(seconds=1)
 _PART = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([dhms])")
-HOW = "a length of time such as 30m, 4h or 2d"
+HOW = later("a length of time such as 30m, 4h or 2d")
 
 
 def parse(text: str) -> timedelta:
@@ -19,11 +21,13 @@ def parse(text: str) -> timedelta:
     while rest:
         found = _PART.match(rest)
         if found is None:
-            raise ValueError(f"“{text.strip()}” is not {HOW}.")
+            raise ValueError(later("“{value}” is not {how}.", value=text.strip(), how=HOW))
         total += float(found[1]) * _UNITS[found[2]]
         rest = rest[found.end() :].lstrip()
     if not SHORTEST <= total <= LONGEST:
-        raise ValueError(f"“{text.strip()}” must be from one second to ten years.")
+        raise ValueError(
+            later("“{value}” must be from one second to ten years.", value=text.strip())
+        )
     return total
 
 

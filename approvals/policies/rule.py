@@ -17,6 +17,8 @@ from typing import Any
 
 from django.db import models
 
+from accounts import speech
+from accounts.speech import later as _
 from approvals.policies.calendars import EVERY_DAY, At, Hours
 from approvals.policies.conditions import Condition
 from approvals.policies.steps import Mask, Step
@@ -26,26 +28,26 @@ from approvals.policies.subjects import Subject
 class OnDeadline(models.TextChoices):
     """What happens when nobody has decided in time."""
 
-    REJECT = "reject", "then the agent is told that it expired"
-    CANCEL = "cancel", "then the run is cancelled"
-    READ_ONLY = "read_only", "then the run goes on without side effects"
-    PARK = "park", "then the run is parked for an operator"
+    REJECT = "reject", _("then the agent is told that it expired")
+    CANCEL = "cancel", _("then the run is cancelled")
+    READ_ONLY = "read_only", _("then the run goes on without side effects")
+    PARK = "park", _("then the run is parked for an operator")
 
 
 class Risk(models.TextChoices):
     """How bad a wrong approval would be."""
 
-    LOW = "low", "Low risk"
-    NORMAL = "normal", "Normal risk"
-    HIGH = "high", "High risk"
+    LOW = "low", _("Low risk")
+    NORMAL = "normal", _("Normal risk")
+    HIGH = "high", _("High risk")
 
 
 class Excluded(models.TextChoices):
     """Who may not approve where four eyes are asked for. All of them may reject."""
 
-    REQUESTER = "requester", "who started the run"
-    HANDS = "hands", "who retried it, forced it on or had it asked again"
-    EDITOR = "editor", "who changed the values that are approved"
+    REQUESTER = "requester", _("who started the run")
+    HANDS = "hands", _("who retried it, forced it on or had it asked again")
+    EDITOR = "editor", _("who changed the values that are approved")
 
 
 EVERYBODY_INVOLVED = tuple(Excluded.values)
@@ -201,7 +203,7 @@ class Who:
 
     @property
     def words(self) -> str:
-        return " or ".join((*sorted(self.groups), *sorted(self.people)))
+        return speech.joined(_(" or "), (*sorted(self.groups), *sorted(self.people)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,18 +252,22 @@ class Gate:
     @property
     def asked(self) -> str:
         """Such as "finance", "finance or legal", "finance and legal"."""
-        words = list(dict.fromkeys(each.words for each in self.who))
-        if len(words) > 1:
-            words = [f"({each})" if " or " in each else each for each in words]
-        return " and ".join(sorted(words))
+        several = len({str(each.words) for each in self.who}) > 1
+        words = {
+            f"({each.words})" if several and len(each.groups | each.people) > 1 else str(each.words)
+            for each in self.who
+        }
+        return speech.joined(_(" and "), sorted(words))
 
     @property
     def sentence(self) -> str:
         """Such as "2 of finance, not the requester"."""
-        named = {Excluded.REQUESTER: "the requester", Excluded.EDITOR: "who edits it"}
-        named[Excluded.HANDS] = "who sent the run on"
+        named = {Excluded.REQUESTER: _("the requester"), Excluded.EDITOR: _("who edits it")}
+        named[Excluded.HANDS] = _("who sent the run on")
         first = next((named[each] for each in Excluded if each in self.excluded), "")
-        return f"{self.quorum} of {self.asked}" + (f", not {first}" if first else "")
+        if first:
+            return _("{n} of {asked}, not {first}", n=self.quorum, asked=self.asked, first=first)
+        return _("{n} of {asked}", n=self.quorum, asked=self.asked)
 
 
 def together(*rules: Policy, joined: Iterable[str] = ()) -> Gate:

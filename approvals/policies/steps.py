@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from accounts.speech import later
 from approvals.policies import lengths
 from approvals.policies.subjects import is_path
 
-HOW = "how long to wait and a group, such as 4h finance-leads"
-HOW_MASK = "a field and the groups that see it, such as args.iban: treasury, payroll"
+HOW = later("how long to wait and a group, such as 4h finance-leads")
+HOW_MASK = later("a field and the groups that see it, such as args.iban: treasury, payroll")
 LONGEST_GROUP = 150
 
 
@@ -27,7 +28,7 @@ class Step:
             return text
         after, _, group = text.strip().partition(" ") if isinstance(text, str) else ("", "", "")
         if not is_group(group):
-            raise ValueError(f"“{str(text)[:100]}” is not {HOW}.")
+            raise ValueError(later("“{text}” is not {how}.", text=str(text)[:100], how=HOW))
         return cls(after=lengths.parse(after), group=group.strip())
 
     def __str__(self) -> str:
@@ -49,7 +50,9 @@ class Mask:
         path, _, names = text.partition(":") if isinstance(text, str) else ("", "", "")
         groups = tuple(name.strip() for name in names.split(",") if name.strip())
         if not is_path(path.strip()) or not all(map(is_group, groups)):
-            raise ValueError(f"“{str(text)[:100]}” is not {HOW_MASK}.")
+            raise ValueError(
+                later("“{text}” is not {how_mask}.", text=str(text)[:100], how_mask=HOW_MASK)
+            )
         return cls(path=path.strip(), groups=groups)
 
     def __str__(self) -> str:

@@ -19,6 +19,7 @@ from psycopg.errors import LockNotAvailable
 from accounts import actors
 from accounts import errors as people
 from accounts.actors import Actor
+from accounts.speech import later
 from approvals import clock, errors
 from approvals.models import PolicyVersion
 from approvals.policies import book, declared
@@ -90,13 +91,20 @@ def remove(name: str, *, seen: int, actor: Actor, reason: str) -> PolicyVersion:
 def _require_usable(policy: Policy, others: Sequence[Policy], *, default: bool) -> None:
     wrong: list[Fault] = []
     if any(each.name == policy.name for each in others):
-        wrong.append(Fault(key="name", sentence=f"There is another policy called {policy.name}."))
+        wrong.append(
+            Fault(
+                key="name",
+                sentence=later("There is another policy called {name}.", name=policy.name),
+            )
+        )
     if default and (policy.when or (policy.agent, policy.node, policy.tool) != ("*", "*", "*")):
         wrong.append(
             Fault(key="when", sentence="The default holds where nothing else does: no conditions.")
         )
     if len(others) >= MOST:
-        wrong.append(Fault(key="", sentence=f"There may be at most {MOST} policies."))
+        wrong.append(
+            Fault(key="", sentence=later("There may be at most {most} policies.", most=MOST))
+        )
     given = {each.name: getattr(policy, each.name) for each in fields(policy)}
     wrong += declared.faults(given)
     if wrong:
@@ -119,7 +127,7 @@ def _store(
             if not isinstance(exc.__cause__, LockNotAvailable):
                 raise
             raise errors.Busy(
-                "People are deciding right now. Nothing was saved; save again in a moment."
+                later("People are deciding right now. Nothing was saved; save again in a moment.")
             ) from exc
     except (errors.ApprovalsError, people.AccountsError) as refusal:
         trail.record_refused(
@@ -139,7 +147,9 @@ def _stored(
     if actor.kind == "user" and not actors.fresh(actor, FRESH):
         raise people.ReauthenticationNeeded
     if not reason.strip():
-        raise errors.ReasonMissing("A change of a policy needs a reason. Write one and save again.")
+        raise errors.ReasonMissing(
+            later("A change of a policy needs a reason. Write one and save again.")
+        )
     with connection.cursor() as cursor:
         cursor.execute(statements.read("approvals", "change_policies"), {"key": book.LOCK})
     newest = PolicyVersion.objects.order_by("-number").first()

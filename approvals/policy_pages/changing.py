@@ -8,12 +8,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
+from accounts.speech import later
 from approvals import errors, policy
 from approvals.electorate import deciders
 from approvals.policies import versions
@@ -22,20 +24,23 @@ from approvals.policies.rule import Policy
 from approvals.policy_pages import access, rules
 
 FIELDSETS = (
-    ("What it is about", ("name", "place", "agent", "node", "tool", "when")),
-    ("Who decides", ("group", "groups", "people", "quorum", "four_eyes", "excluded")),
-    ("How sure it must be", ("risk", "bulk", "reauthenticate_within", "passkey")),
+    (later("What it is about"), ("name", "place", "agent", "node", "tool", "when")),
+    (later("Who decides"), ("group", "groups", "people", "quorum", "four_eyes", "excluded")),
+    (later("How sure it must be"), ("risk", "bulk", "reauthenticate_within", "passkey")),
     (
-        "What must be said",
+        later("What must be said"),
         ("comment_required_to_reject", "comment_required_to_approve", "reject_reasons"),
     ),
     (
-        "Until when",
+        later("Until when"),
         ("deadline", "deadline_at", "hours", "reminders", "escalation", "on_deadline"),
     ),
-    ("What is shown, and what may be changed", ("summary", "key_facts", "masked", "editable")),
-    ("For agents that ask plainly", ("answers",)),
-    ("This change", ("reason",)),
+    (
+        later("What is shown, and what may be changed"),
+        ("summary", "key_facts", "masked", "editable"),
+    ),
+    (later("For agents that ask plainly"), ("answers",)),
+    (later("This change"), ("reason",)),
 )
 
 
@@ -79,7 +84,9 @@ def edit(request: HttpRequest, name: str = "") -> HttpResponse:
             actor=Actor.of(request),
             reason=form.cleaned_data["reason"],
         )
-        return f"Saved as version {made.number}. It holds from now on, for open requests as well."
+        return _(
+            "Saved as version {number}. It holds from now on, for open requests as well."
+        ).format(number=made.number)
 
     return _act(request, act, lambda code: _edit_page(request, form, name, code=code), form)
 
@@ -143,8 +150,8 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
             "rule": rules.of(found, deciders(), default=False),
             "confirmed": kept is not None,
             "proof": not actors.fresh(Actor.of(request), versions.FRESH),
-            "verb": "Remove the policy",
-            "keep": "Keep it",
+            "verb": _("Remove the policy"),
+            "keep": _("Keep it"),
             "keep_url": reverse("approvals:policies"),
         }
         return render(request, "approvals/policy_remove.html", context, status=code)
@@ -159,7 +166,9 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
         made = versions.remove(
             name, seen=sent["seen"], actor=Actor.of(request), reason=sent["reason"]
         )
-        return f"Removed, in version {made.number}. What it was about falls to the policies below."
+        return _(
+            "Removed, in version {number}. What it was about falls to the policies below."
+        ).format(number=made.number)
 
     return _act(request, act, page, form)
 
@@ -182,7 +191,7 @@ def _act(
     except errors.NoSuchPolicy:
         raise
     except errors.ApprovalsError as refusal:
-        form.add_error(None, str(refusal))
+        form.add_error(None, refusal.shown)
         return page(refusal.http_status)
     proof.forget(request)
     messages.success(request, done)

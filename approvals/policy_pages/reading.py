@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from accounts.speech import later
 from approvals import errors, policy
 from approvals.models import PolicyVersion
 from approvals.policies import book as books
@@ -61,7 +62,7 @@ def version(request: HttpRequest, number: int) -> HttpResponse:
     access.reader(request)
     found = PolicyVersion.objects.filter(number=number).first()
     if found is None:
-        raise errors.NoSuchPolicy("There is no such version. Look for it in the history.")
+        raise errors.NoSuchPolicy(later("There is no such version. Look for it in the history."))
     former = versions.newest_first().filter(number__lt=number).first()
     newer = PolicyVersion.objects.filter(number__gt=number).order_by("number").first()
     context = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from approvals import policy
 from approvals.electorate import deciders
 from approvals.eligibility import Person
@@ -56,12 +58,19 @@ def _besides(one: Policy) -> list[tuple[str, str]]:
     """What a policy says that has no column of its own."""
     said: list[tuple[str, str]] = []
     if one.risk != Risk.NORMAL:
-        said.append(("Risk", Risk(one.risk).label))
+        said.append((_("Risk"), Risk(one.risk).label))
     if one.bulk:
-        said.append(("Many at once", "identical questions may be approved together"))
+        said.append((_("Many at once"), _("identical questions may be approved together")))
     if one.reauthenticate_within:
-        what = "Passkey" if one.passkey else "Proof of identity"
-        said.append((what, f"not older than {lengths.written(one.reauthenticate_within)}"))
+        what = _("Passkey") if one.passkey else _("Proof of identity")
+        said.append(
+            (
+                what,
+                _("not older than {value}").format(
+                    value=lengths.written(one.reauthenticate_within)
+                ),
+            )
+        )
     needs = [
         word
         for word, needed in (
@@ -71,23 +80,31 @@ def _besides(one: Policy) -> list[tuple[str, str]]:
         if needed
     ]
     if needs:
-        said.append(("Comment", f"needed for {' and '.join(needs)}"))
+        said.append((_("Comment"), f"needed for {' and '.join(needs)}"))
     said += [
         (label, ", ".join(map(str, parts)))
         for label, parts in (
-            ("Reasons to reject", one.reject_reasons),
-            ("Reminders", [f"{lengths.written(each)} before" for each in one.reminders]),
+            (_("Reasons to reject"), one.reject_reasons),
             (
-                "Escalation",
-                [f"{each.group} after {lengths.written(each.after)}" for each in one.escalation],
+                _("Reminders"),
+                [_("{value} before").format(value=lengths.written(each)) for each in one.reminders],
             ),
-            ("May be changed", one.editable),
-            ("Read first", one.key_facts),
-            ("Masked", one.masked),
+            (
+                _("Escalation"),
+                [
+                    _("{group} after {value}").format(
+                        group=each.group, value=lengths.written(each.after)
+                    )
+                    for each in one.escalation
+                ],
+            ),
+            (_("May be changed"), one.editable),
+            (_("Read first"), one.key_facts),
+            (_("Masked"), one.masked),
         )
         if parts
     ]
     excluded = [Excluded(each).label for each in one.excluded] if one.four_eyes else []
     if set(one.excluded) != set(Excluded.values) or not one.four_eyes:
-        said.append(("May not approve", ", ".join(excluded) or "nobody is excluded"))
+        said.append((_("May not approve"), ", ".join(excluded) or _("nobody is excluded")))
     return said

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -98,7 +99,7 @@ def _decide(request: HttpRequest, request_id: UUID, user: User) -> HttpResponse:
         return page.show(detail, form=form, chosen=chosen, status=422)
     unread = reply.verdict == Verdict.APPROVED and not form.cleaned_data["read_all"]
     if unread and page.must_read(detail):
-        form.add_error("read_all", "Download and read the whole question before you approve it.")
+        form.add_error("read_all", _("Download and read the whole question before you approve it."))
         _keep(request, detail, {"read_all": ["required"]})
         return page.show(detail, form=form, chosen=chosen, status=422)
     return _send(page, request_id, form, chosen, reply)

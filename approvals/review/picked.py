@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
+from accounts.speech import later as _
 from approvals import reply_forms, shapes
 from approvals.details import Detail
 from approvals.models import Decision, Vote
@@ -16,14 +17,14 @@ from approvals.shapes import Pick
 from approvals.status import Status, Verdict
 
 DONE = {
-    "approve": "Approved",
-    "edit": "Approved with changes",
-    "reject": "Rejected",
-    "respond": "Answered in its place",
-    "accept": "Accepted",
-    "response": "Responded",
-    "ignore": "Ignored",
-    "answer": "Answered",
+    "approve": _("Approved"),
+    "edit": _("Approved with changes"),
+    "reject": _("Rejected"),
+    "respond": _("Answered in its place"),
+    "accept": _("Accepted"),
+    "response": _("Responded"),
+    "ignore": _("Ignored"),
+    "answer": _("Answered"),
 }
 TONES = {"reject": "bad", "ignore": "neutral", "respond": "info", "response": "info"}
 
@@ -98,8 +99,8 @@ def words(form: ReplyForm) -> dict[str, object]:
     """The form and the words on its buttons; empty words where there is no such button."""
     return {
         "reply": form,
-        "approvable": form.label(Verdict.APPROVED) or ("" if form.parts else "Approve"),
-        "rejectable": form.label(Verdict.REJECTED) or ("" if form.parts else "Reject"),
+        "approvable": form.label(Verdict.APPROVED) or ("" if form.parts else _("Approve")),
+        "rejectable": form.label(Verdict.REJECTED) or ("" if form.parts else _("Reject")),
     }
 
 

@@ -15,6 +15,7 @@ from accounts import proof
 from accounts.actors import Actor
 from accounts.models import User
 from accounts.proof import Missing
+from accounts.speech import later as _
 from approvals import amounts, claims, clock, eligibility, queries, shapes, urgency
 from approvals.amounts import Amount
 from approvals.claims import Looker
@@ -205,12 +206,12 @@ def _steps(detail: Detail) -> tuple[State, ...]:
 
 
 def _passed(state: State) -> State:
-    label = "Delivered" if state.value == Delivery.DELIVERING else state.label
+    label = _("Delivered") if state.value == Delivery.DELIVERING else state.label
     return replace(state, label=label, tone="ok", icon="check")
 
 
 def _ahead(state: State) -> State:
-    return replace(state, tone="neutral", icon="dot", sentence="Not yet.")
+    return replace(state, tone="neutral", icon="dot", sentence=_("Not yet."))
 
 
 def _effect(detail: Detail) -> Effect | None:

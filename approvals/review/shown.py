@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from accounts.speech import later as _
 from approvals.amounts import MINOR, Amount
 from runs import masking
 
@@ -53,7 +54,7 @@ def facts(values: object, amount: Amount | None) -> list[Fact]:
     """Plain arguments by name; what is nested is left to the tree below."""
     if not isinstance(values, Mapping):
         return []
-    found = [Fact(label="Amount", amount=amount)] if amount else []
+    found = [Fact(label=_("Amount"), amount=amount)] if amount else []
     for name, value in values.items():
         if amount and name in (*MINOR, "currency"):
             continue

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from accounts.speech import later as _
 from approvals.jsonforms.schemas import Schema
 from approvals.shapes import base, edits
 from approvals.shapes.base import (
@@ -28,10 +29,10 @@ from approvals.shapes.base import (
     Said,
 )
 
-ACCEPT = Choice(key="accept", label="Accept")
-EDIT = Choice(key="edit", label="Accept as changed", changes=True)
-RESPOND = Choice(key="response", label="Respond", text="Response", text_needed=True)
-IGNORE = Choice(key="ignore", label="Ignore", refuses=True)
+ACCEPT = Choice(key="accept", label=_("Accept"))
+EDIT = Choice(key="edit", label=_("Accept as changed"), changes=True)
+RESPOND = Choice(key="response", label=_("Respond"), text=_("Response"), text_needed=True)
+IGNORE = Choice(key="ignore", label=_("Ignore"), refuses=True)
 ALLOWED_BY = {
     "allow_accept": ACCEPT,
     "allow_edit": EDIT,
@@ -65,7 +66,7 @@ def actions(asked: Asked) -> tuple[Action, ...]:
     one = _of(asked.payload)
     name, args = one["action_request"].get("action"), one["action_request"].get("args")
     if not isinstance(name, str) or not isinstance(args, Mapping):
-        raise Malformed("It lacks the name or the arguments of the action.")
+        raise Malformed(_("It lacks the name or the arguments of the action."))
     schema = edits.schema_of(asked, args)
     choices = [each for key, each in ALLOWED_BY.items() if one["config"].get(key) is True]
     if schema is None:
@@ -73,7 +74,7 @@ def actions(asked: Asked) -> tuple[Action, ...]:
     if not asked.exact:  # an acceptance sends the action back
         choices = [each for each in choices if each is not ACCEPT]
     if not choices:
-        raise Malformed("It allows no response that can be given here.")
+        raise Malformed(_("It allows no response that can be given here."))
     why = one.get("description")
     return (
         Action(
@@ -113,33 +114,33 @@ def read(
     args: Mapping[str, object] | None,
 ) -> dict[str, Pick]:
     if args is not None:
-        raise BadReply("Changed arguments belong into a response of type edit.")
+        raise BadReply(_("Changed arguments belong into a response of type edit."))
     if not isinstance(value, Mapping) or value.keys() != {"type", "args"}:
-        raise BadReply("A response is one object with a type and args.")
+        raise BadReply(_("A response is one object with a type and args."))
     kind, given = value["type"], value["args"]
     if not isinstance(kind, str) or kind not in TYPES:
-        raise BadReply("The type of a response is accept, edit, response or ignore.")
+        raise BadReply(_("The type of a response is accept, edit, response or ignore."))
     return {actions[0].token: _read(actions[0], kind, given)}
 
 
 def _read(action: Action, kind: str, given: object) -> Pick:
     if kind == RESPOND.key:
         if not isinstance(given, str):
-            raise BadReply("The args of a response are text.")
+            raise BadReply(_("The args of a response are text."))
         return Pick(choice=kind, text=given)
     if kind == IGNORE.key:
         if given is not None:
-            raise BadReply("To ignore takes no args.")
+            raise BadReply(_("To ignore takes no args."))
         return Pick(choice=kind)
     same = {"action": action.tool, "args": action.args}
     if kind == ACCEPT.key:
         if base.fingerprint(given) != base.fingerprint(same):
-            raise BadReply("To accept is to send the action back as it came.")
+            raise BadReply(_("To accept is to send the action back as it came."))
         return Pick(choice=kind)
     if not isinstance(given, Mapping) or given.keys() != {"action", "args"}:
-        raise BadReply("The args of an edit are an action and its args.")
+        raise BadReply(_("The args of an edit are an action and its args."))
     if given["action"] != action.tool or not isinstance(given["args"], Mapping):
-        raise BadReply("An edit may not switch to another action.")
+        raise BadReply(_("An edit may not switch to another action."))
     return Pick(choice=kind, args=given["args"])
 
 

@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 
 from django.db import models
 
+from accounts.speech import later as _
 from approvals.jsonforms.schemas import Schema
 from audit import canonical
 
@@ -24,12 +25,12 @@ INCOMPARABLE = "incomparable"
 
 
 class Shape(models.TextChoices):
-    OURS = "ours", "Signalbox question"
-    PLAIN = "plain", "Plain payload"
-    LANGCHAIN_BATCHED = "langchain_batched", "LangChain list of tool calls"
-    LANGCHAIN_CALL = "langchain_call", "LangChain tool call"
-    AGENT_INBOX = "agent_inbox", "Agent Inbox request"
-    TYPED = "typed", "Question with a schema for its answer"
+    OURS = "ours", _("Signalbox question")
+    PLAIN = "plain", _("Plain payload")
+    LANGCHAIN_BATCHED = "langchain_batched", _("LangChain list of tool calls")
+    LANGCHAIN_CALL = "langchain_call", _("LangChain tool call")
+    AGENT_INBOX = "agent_inbox", _("Agent Inbox request")
+    TYPED = "typed", _("Question with a schema for its answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +107,9 @@ class Choice:
     """A value by the schema belongs to it."""
 
 
-APPROVE = Choice(key="approve", label="Approve")
-EDIT = Choice(key="edit", label="Approve as changed", changes=True)
-REJECT = Choice(key="reject", label="Reject", refuses=True)
+APPROVE = Choice(key="approve", label=_("Approve"))
+EDIT = Choice(key="edit", label=_("Approve as changed"), changes=True)
+REJECT = Choice(key="reject", label=_("Reject"), refuses=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +212,7 @@ def usable_tool(name: str) -> bool:
 
 def line(words: str) -> str:
     """`words` as a title."""
-    shown = " ".join(canonical.text(words).split()) or "A question without words"
+    shown = " ".join(canonical.text(words).split()) or _("A question without words")
     return shown if len(shown) <= LONGEST_TITLE else shown[: LONGEST_TITLE - 1] + "…"
 
 

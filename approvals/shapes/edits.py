@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from accounts.speech import later as _
 from approvals.jsonforms import schemas
 from approvals.jsonforms.schemas import Problem, Schema
 from approvals.shapes.base import Asked, fingerprint
@@ -86,15 +87,15 @@ def problems(args: object, new: Mapping[str, object], schema: Schema | None) -> 
     old = args if isinstance(args, Mapping) else {}
     named = schema["properties"] if schema else {}
     found = [
-        Problem(path=(name,), message="This argument may not be changed.")
+        Problem(path=(name,), message=_("This argument may not be changed."))
         for name in {**old, **new}
         if name not in named and not _same(old, new, name)
     ]
     if schema is None or found:
-        return found or [Problem(path=(), message="No argument may be changed.")]
+        return found or [Problem(path=(), message=_("No argument may be changed."))]
     found = schemas.problems(schema, part(new, schema))
     if not found and fingerprint(dict(old)) == fingerprint(dict(new)):
-        return [Problem(path=(), message="Nothing was changed. Approve it as it is.")]
+        return [Problem(path=(), message=_("Nothing was changed. Approve it as it is."))]
     return found
 
 

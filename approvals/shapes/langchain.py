@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from accounts.speech import later as _
 from approvals.shapes.base import APPROVE, EDIT, Action, BadReply, Choice, Malformed, Pick
 
-REJECT = Choice(key="reject", label="Reject", refuses=True, text="Reason")
-RESPOND = Choice(key="respond", label="Answer in its place", text="Answer", text_needed=True)
+REJECT = Choice(key="reject", label=_("Reject"), refuses=True, text=_("Reason"))
+RESPOND = Choice(key="respond", label=_("Answer in its place"), text=_("Answer"), text_needed=True)
 CHOICES = {each.key: each for each in (APPROVE, EDIT, REJECT, RESPOND)}
 KEYS = {
     "approve": ({"type"}, set[str]()),
@@ -27,7 +28,7 @@ KEYS = {
 def choices(allowed: object, *, editable: bool) -> tuple[Choice, ...]:
     """What may be chosen, in our order. Raises Malformed."""
     if not isinstance(allowed, list) or not allowed or not set(map(str, allowed)) <= set(CHOICES):
-        raise Malformed("It does not say which decisions are allowed.")
+        raise Malformed(_("It does not say which decisions are allowed."))
     return tuple(
         each for key, each in CHOICES.items() if key in allowed and (editable or not each.changes)
     )
@@ -54,26 +55,32 @@ def read(action: Action, given: object) -> Pick:
     """The pick that a decision in LangChain's form stands for. Raises BadReply."""
     kind = given.get("type") if isinstance(given, Mapping) else None
     if not isinstance(given, Mapping) or not isinstance(kind, str) or kind not in KEYS:
-        raise BadReply("A decision is an object with a type: approve, edit, reject or respond.")
+        raise BadReply(_("A decision is an object with a type: approve, edit, reject or respond."))
     _require_keys(given, *KEYS[kind])
     message = given.get("message", "")
     if not isinstance(message, str):
-        raise BadReply("A message is text.")
+        raise BadReply(_("A message is text."))
     return Pick(choice=kind, text=message, args=_changed(action, given.get("edited_action")))
 
 
 def _require_keys(given: Mapping[str, object], needed: Iterable[str], more: Iterable[str]) -> None:
     if not set(needed) <= given.keys() <= {*needed, *more}:
-        raise BadReply(f"A decision of type {given['type']} has {' and '.join(sorted(needed))}.")
+        raise BadReply(
+            _(
+                "A decision of type {given} has {value}.",
+                given=given["type"],
+                value=" and ".join(sorted(needed)),
+            )
+        )
 
 
 def _changed(action: Action, edited: object) -> Mapping[str, object] | None:
     if edited is None:
         return None
     if not isinstance(edited, Mapping) or edited.keys() != {"name", "args"}:
-        raise BadReply("An edited action has a name and args.")
+        raise BadReply(_("An edited action has a name and args."))
     if edited["name"] != action.tool:
-        raise BadReply("An edit may not switch to another tool.")
+        raise BadReply(_("An edit may not switch to another tool."))
     if not isinstance(edited["args"], Mapping):
-        raise BadReply("The arguments of an edited action are an object.")
+        raise BadReply(_("The arguments of an edited action are an object."))
     return edited["args"]

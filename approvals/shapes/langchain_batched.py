@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from accounts.speech import later
 from approvals.jsonforms.schemas import Schema
 from approvals.shapes import base, edits, langchain
 from approvals.shapes.base import (
@@ -46,15 +47,15 @@ def actions(asked: Asked) -> tuple[Action, ...]:
 
 def _actions(asked: Asked, calls: list[Any], configs: list[Any]) -> Iterator[Action]:
     if not calls or len(calls) != len(configs):
-        raise Malformed("It does not have one review config for each call.")
+        raise Malformed(later("It does not have one review config for each call."))
     for position, (call, config) in enumerate(zip(calls, configs, strict=True)):
         if not isinstance(call, Mapping) or not isinstance(config, Mapping):
-            raise Malformed("Calls and review configs must be objects.")
+            raise Malformed(later("Calls and review configs must be objects."))
         name, args = call.get("name"), call.get("args")
         if not isinstance(name, str) or not isinstance(args, Mapping):
-            raise Malformed("A call has a name and arguments.")
+            raise Malformed(later("A call has a name and arguments."))
         if config.get("action_name") != name:
-            raise Malformed("A review config is about another call than its place says.")
+            raise Malformed(later("A review config is about another call than its place says."))
         schema = edits.schema_of(asked, args)
         why = call.get("description")
         yield Action(
@@ -82,11 +83,14 @@ def read(
     args: Mapping[str, object] | None,
 ) -> dict[str, Pick]:
     if args is not None or not isinstance(value, Mapping):
-        raise BadReply("This question needs one decision for each call, named by its token.")
+        raise BadReply(later("This question needs one decision for each call, named by its token."))
     if value.keys() != {each.token for each in actions}:
         raise BadReply(
-            f"What was sent does not decide exactly the {len(actions)} calls of this question."
-            " Reload the page and decide there."
+            later(
+                "What was sent does not decide exactly the {len} calls of this question."
+                " Reload the page and decide there.",
+                len=len(actions),
+            )
         )
     return {each.token: langchain.read(each, value[each.token]) for each in actions}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from accounts.speech import later
 from approvals.jsonforms.schemas import Schema
 from approvals.shapes import base, edits, langchain
 from approvals.shapes.base import (
@@ -37,9 +38,9 @@ def actions(asked: Asked) -> tuple[Action, ...]:
     given = _of(asked.payload)
     name, args, why = given.get("name"), given.get("args"), given.get("description")
     if not isinstance(name, str) or not isinstance(args, Mapping):
-        raise Malformed("It lacks the name or the arguments of the call.")
+        raise Malformed(later("It lacks the name or the arguments of the call."))
     if asked.schema is None:
-        raise Malformed("It lacks the schema that says which decisions are allowed.")
+        raise Malformed(later("It lacks the schema that says which decisions are allowed."))
     branches = dict(_branches(asked.schema))
     declared = _inside(asked.schema, branches.get("edit"), "edited_action", "args")
     if declared is not None and "$defs" in asked.schema:
@@ -100,7 +101,7 @@ def read(
     args: Mapping[str, object] | None,
 ) -> dict[str, Pick]:
     if args is not None:
-        raise BadReply("Changed arguments belong into a decision of type edit.")
+        raise BadReply(later("Changed arguments belong into a decision of type edit."))
     return {actions[0].token: langchain.read(actions[0], value)}
 
 

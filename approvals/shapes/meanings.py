@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from accounts.speech import later as _
 from approvals.jsonforms import schemas
 from approvals.policies import plain as plain_values
 from approvals.shapes import base
@@ -16,9 +17,9 @@ from approvals.status import Verdict
 def why_not(asked: Asked, verdict: str) -> str:
     """Why this verdict cannot be given to this question; empty if it can."""
     if verdict == Verdict.APPROVED and asked.digest == INCOMPARABLE:
-        return (
-            "This payload cannot be compared with what the agent will ask when it goes on, so it"
-            " cannot be approved. The agent must ask in plain JSON."
+        return _(
+            "This payload cannot be compared with what the agent will ask when it goes on, so"
+            " it cannot be approved. The agent must ask in plain JSON."
         )
     if asked.shape == Shape.OURS or mapped(asked, verdict) is not NOTHING:
         return ""
@@ -26,7 +27,7 @@ def why_not(asked: Asked, verdict: str) -> str:
     try:
         found = KINDS[Shape(asked.shape)].actions(asked)
     except base.Malformed as exc:
-        return f"This is a {label}, but not a sound one. {exc}"
+        return _("This is a {label}, but not a sound one. {exc}", label=label, exc=exc)
     refusing = [[each.refuses for each in action.choices] for action in found]
     if verdict == Verdict.REJECTED:
         possible = all(any(each) for each in refusing)
@@ -35,7 +36,11 @@ def why_not(asked: Asked, verdict: str) -> str:
     if possible:
         return ""
     word = "rejected" if verdict == Verdict.REJECTED else "approved"
-    return f"This is a {label}, which the agent does not allow to be {word} here."
+    return _(
+        "This is a {label}, which the agent does not allow to be {word} here.",
+        label=label,
+        word=word,
+    )
 
 
 def speaks(asked: Asked, verdict: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from accounts.speech import later
 from approvals.jsonforms.schemas import Schema
 from approvals.shapes import base, edits
 from approvals.shapes.base import (
@@ -105,7 +106,7 @@ def read(
 ) -> dict[str, Pick]:
     if verdict == Verdict.REJECTED:
         if args is not None:
-            raise BadReply("A rejection changes no arguments.")
+            raise BadReply(later("A rejection changes no arguments."))
         return {actions[0].token: Pick(choice=REJECT.key, value=value)}
     choice = APPROVE if args is None else EDIT
     return {actions[0].token: Pick(choice=choice.key, value=value, args=args)}

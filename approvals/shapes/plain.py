@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from accounts.speech import later as _
 from approvals.jsonforms.schemas import Schema
 from approvals.policies.plain import deliverable
 from approvals.shapes import base
@@ -25,7 +26,7 @@ from approvals.shapes.base import (
 )
 from approvals.status import Verdict
 
-ANSWER = Choice(key="answer", label="Answer with this value", answers=True)
+ANSWER = Choice(key="answer", label=_("Answer with this value"), answers=True)
 ANYTHING: Schema = {}
 """The schema of a value of which nothing is known."""
 MEANS: Mapping[str, object] = {Verdict.APPROVED: True, Verdict.REJECTED: False}
@@ -61,10 +62,12 @@ def read(
     actions: tuple[Action, ...], verdict: str, value: object, args: Mapping[str, object] | None
 ) -> dict[str, Pick]:
     if args is not None or (value is not None and verdict != Verdict.APPROVED):
-        raise BadReply("This question takes a verdict, or an approval with a value.")
+        raise BadReply(_("This question takes a verdict, or an approval with a value."))
     if value is not None:
         if not deliverable(value):
-            raise BadReply("LangGraph would read this object as a map of interrupts. Add a field.")
+            raise BadReply(
+                _("LangGraph would read this object as a map of interrupts. Add a field.")
+            )
         return {actions[0].token: Pick(choice=ANSWER.key, value=value)}
     choice = APPROVE if verdict == Verdict.APPROVED else REJECT
     return {actions[0].token: Pick(choice=choice.key)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from accounts.speech import later as _
 from approvals import errors
 from approvals.jsonforms import schemas
 from approvals.jsonforms.schemas import Problem, Schema
@@ -134,13 +135,17 @@ def _require_storable(value: object, args: object, asked: Asked) -> None:
             continue
         if not plain_values.storable(part):
             raise errors.BadValue(
-                "The value is not JSON that can be kept unchanged: no NUL characters, no broken"
-                " characters, no numbers beyond 2**53."
+                _(
+                    "The value is not JSON that can be kept unchanged: no NUL characters, no"
+                    " broken characters, no numbers beyond 2**53."
+                )
             )
         # Arguments that were not changed come back within the reply, however long they are.
         length = len(canonical.dumps(part)) - len(canonical.dumps(canonical.visible(asked.payload)))
         if length > LONGEST_VALUE:
-            raise errors.BadValue(f"The value is longer than {LONGEST_VALUE // 1024} KiB.")
+            raise errors.BadValue(
+                _("The value is longer than {value} KiB.", value=LONGEST_VALUE // 1024)
+            )
 
 
 def _require_fit(given: Given) -> None:
@@ -152,7 +157,10 @@ def _require_fit(given: Given) -> None:
     refused = all(_choice(action, pick).refuses for action, pick in given.picks)
     if refused is not (given.verdict == Verdict.REJECTED):
         raise errors.BadValue(
-            "The verdict and what was chosen disagree: rejected means that everything is refused."
+            _(
+                "The verdict and what was chosen disagree: rejected means that everything is"
+                " refused."
+            )
         )
 
 
@@ -160,11 +168,19 @@ def _problems(asked: Asked, action: Action, pick: Pick) -> list[Problem]:
     choice = action.choice(pick.choice)
     if choice is None:
         allowed = ", ".join(each.key for each in action.choices)
-        return [_whole(f"{pick.choice!r} is not allowed here. Allowed: {allowed}.")]
+        return [
+            _whole(
+                _(
+                    "{choice!r} is not allowed here. Allowed: {allowed}.",
+                    choice=pick.choice,
+                    allowed=allowed,
+                )
+            )
+        ]
     if choice.text_needed and not pick.text.strip():
-        return [_whole(f"{choice.text}: this is required.")]
+        return [_whole(_("{text}: this is required.", text=choice.text))]
     if (pick.args is not None) is not choice.changes:
-        return [_whole("Changed arguments belong to a change, and to nothing else.")]
+        return [_whole(_("Changed arguments belong to a change, and to nothing else."))]
     if pick.args is not None:
         found = edits.problems(action.args, pick.args, action.schema)
         if found:
@@ -179,7 +195,7 @@ def _problems(asked: Asked, action: Action, pick: Pick) -> list[Problem]:
 
 def _unfit(value: object, schema: Schema | None) -> list[Problem]:
     if value is None:
-        return [_whole("An answer is required, and null is none.")]
+        return [_whole(_("An answer is required, and null is none."))]
     return schemas.problems(schemas.ALLOWS_NOTHING if schema is None else schema, value)
 
 

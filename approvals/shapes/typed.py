@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from accounts.speech import later as _
 from approvals.jsonforms import schemas
 from approvals.jsonforms.schemas import Schema
 from approvals.shapes import base
@@ -25,7 +26,7 @@ from approvals.shapes.base import (
 )
 from approvals.status import Verdict
 
-ANSWER = Choice(key="answer", label="Send answer", answers=True)
+ANSWER = Choice(key="answer", label=_("Send answer"), answers=True)
 
 
 def detects(payload: object, schema: Schema | None) -> bool:
@@ -38,7 +39,7 @@ def describe(payload: object) -> Question:
 
 def actions(asked: Asked) -> tuple[Action, ...]:
     if asked.schema is None:
-        raise Malformed("Its schema was not kept. An operator can have it asked again.")
+        raise Malformed(_("Its schema was not kept. An operator can have it asked again."))
     why = schemas.broken(asked.schema)
     if why:
         raise Malformed(why)
@@ -59,7 +60,7 @@ def read(
     actions: tuple[Action, ...], verdict: str, value: object, args: Mapping[str, object] | None
 ) -> dict[str, Pick]:
     if args is not None or verdict != Verdict.APPROVED:
-        raise BadReply("This question takes an answer and nothing else.")
+        raise BadReply(_("This question takes an answer and nothing else."))
     return {actions[0].token: Pick(choice=ANSWER.key, value=value)}
 
 

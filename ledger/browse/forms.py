@@ -10,7 +10,9 @@ from django import forms
 from django.http import QueryDict
 from django.utils import timezone
 
+from accounts import speech
 from accounts.models import User
+from accounts.speech import later as _
 from audit import exports
 from ledger import queries
 from ledger.browse import conditions
@@ -27,10 +29,10 @@ MORE = ("person", "role", "where", "since", "until", "run", "key", "reference", 
 MOST_PEOPLE = 200
 """Names that the field "Person" suggests."""
 ROLES = (
-    (Role.ANY, "Started, allowed or settled by"),
-    (Role.STARTED, "Run started by"),
-    (Role.ALLOWED, "Allowed by"),
-    (Role.SETTLED, "Settled by"),
+    (Role.ANY, _("Started, allowed or settled by")),
+    (Role.STARTED, _("Run started by")),
+    (Role.ALLOWED, _("Allowed by")),
+    (Role.SETTLED, _("Settled by")),
 )
 MINUTES = "%Y-%m-%dT%H:%M"
 """How browsers write a moment of their control for it."""
@@ -38,16 +40,16 @@ MINUTES = "%Y-%m-%dT%H:%M"
 
 def _states() -> list[tuple[str, str]]:
     states = [(state.value, state.label) for state in STATES.values()]
-    return [("", "Any status"), *states, (BY_HAND, "Settled by hand")]
+    return [("", _("Any status")), *states, (BY_HAND, _("Settled by hand"))]
 
 
 def _tools() -> list[tuple[str, str]]:
-    return [("", "Any tool"), *((name, name) for name in queries.tools())]
+    return [("", _("Any tool")), *((name, name) for name in queries.tools())]
 
 
 def _agents() -> list[tuple[str, str]]:
     declared = registry.declarations().values()
-    return [("", "Any agent"), *((each.name, each.shown) for each in declared)]
+    return [("", _("Any agent")), *((each.name, each.shown) for each in declared)]
 
 
 def _text(label: str, placeholder: str = "", **attrs: str) -> forms.TextInput:
@@ -59,7 +61,7 @@ def _moment(label: str) -> forms.DateTimeField:
         label=label,
         required=False,
         widget=forms.DateTimeInput(format=MINUTES, attrs={"type": "datetime-local"}),
-        error_messages={"invalid": "Write a day and a time, such as 2026-11-29 16:20."},
+        error_messages={"invalid": _("Write a day and a time, such as 2026-11-29 16:20.")},
     )
 
 
@@ -67,45 +69,50 @@ class FilterForm(forms.Form):
     """Which effects the list shows. An empty field shows all."""
 
     q = forms.CharField(
-        label="Search",
+        label=_("Search"),
         max_length=500,
         required=False,
-        widget=_text("Search", "Order, title, reference, tool or id", type="search"),
+        widget=_text(_("Search"), _("Order, title, reference, tool or id"), type="search"),
     )
-    status = forms.ChoiceField(label="Status", choices=_states, required=False)
-    tool = forms.ChoiceField(label="Tool", choices=_tools, required=False)
-    agent = forms.ChoiceField(label="Agent", choices=_agents, required=False)
+    status = forms.ChoiceField(label=_("Status"), choices=_states, required=False)
+    tool = forms.ChoiceField(label=_("Tool"), choices=_tools, required=False)
+    agent = forms.ChoiceField(label=_("Agent"), choices=_agents, required=False)
     person = forms.CharField(
-        label="Person",
+        label=_("Person"),
         max_length=300,
         required=False,
-        widget=_text("Person", "Name or e-mail", list="people"),
+        widget=_text(_("Person"), _("Name or e-mail"), list="people"),
     )
-    role = forms.ChoiceField(label="What the person did", choices=ROLES, required=False)
+    role = forms.ChoiceField(label=_("What the person did"), choices=ROLES, required=False)
     where = forms.CharField(
-        label="Arguments",
+        label=_("Arguments"),
         max_length=500,
         required=False,
-        widget=_text("Arguments", "amount_cents >= 60000, currency = EUR"),
+        widget=_text(_("Arguments"), "amount_cents >= 60000, currency = EUR"),
     )
-    since = _moment("Reserved from")
-    until = _moment("Reserved before")
+    since = _moment(_("Reserved from"))
+    until = _moment(_("Reserved before"))
     run = forms.UUIDField(
-        label="Run",
+        label=_("Run"),
         required=False,
-        widget=_text("Run", "Id of a run"),
-        error_messages={"invalid": "This is not the id of a run. Copy the whole id from its page."},
+        widget=_text(_("Run"), _("Id of a run")),
+        error_messages={
+            "invalid": _("This is not the id of a run. Copy the whole id from its page.")
+        },
     )
     key = forms.CharField(
-        label="Key", max_length=520, required=False, widget=_text("Key", "Ours or the provider's")
+        label=_("Key"),
+        max_length=520,
+        required=False,
+        widget=_text(_("Key"), _("Ours or the provider's")),
     )
     reference = forms.CharField(
         label="Provider's reference",
         max_length=LONGEST_REFERENCE,
         required=False,
-        widget=_text("Provider's reference", "The whole of it"),
+        widget=_text("Provider's reference", _("The whole of it")),
     )
-    incident = forms.BooleanField(label="With an incident", required=False)
+    incident = forms.BooleanField(label=_("With an incident"), required=False)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -113,13 +120,15 @@ class FilterForm(forms.Form):
         asked = str(self.data.get("agent", ""))
         if asked and asked not in registry.declarations():  # of old runs: no longer declared
             choices = [*_agents(), (asked, asked)]
-            self.fields["agent"] = forms.ChoiceField(label="Agent", choices=choices, required=False)
+            self.fields["agent"] = forms.ChoiceField(
+                label=_("Agent"), choices=choices, required=False
+            )
 
     def clean_where(self) -> tuple[Condition, ...]:
         try:
             asked = conditions.read(self.cleaned_data["where"])
         except conditions.BadCondition as exc:
-            raise forms.ValidationError(str(exc)) from exc
+            raise forms.ValidationError(speech.shown(exc)) from exc
         hidden = [] if self.reveals or not asked else self._hidden(asked)
         if hidden:
             raise forms.ValidationError(
@@ -201,7 +210,7 @@ def _conditions(asked: tuple[Condition, ...], query: QueryDict) -> Iterator[Chip
         others = ", ".join(str(other) for other in asked if other is not each)
         if others:
             rest["where"] = others
-        yield Chip(label="Arguments", value=str(each), without=rest)
+        yield Chip(label=_("Arguments"), value=str(each), without=rest)
 
 
 def _words(form: FilterForm, name: str, value: object) -> str:
@@ -226,21 +235,23 @@ class ExportForm(forms.Form):
     """What an export holds besides what the filters say."""
 
     format = forms.ChoiceField(
-        label="As",
+        label=_("As"),
         choices=[
-            (exports.JSON_LINES, "JSON Lines: one effect a line, for programs"),
-            (exports.CSV, "CSV: one effect a row, for spreadsheets"),
+            (exports.JSON_LINES, _("JSON Lines: one effect a line, for programs")),
+            (exports.CSV, _("CSV: one effect a row, for spreadsheets")),
         ],
         initial=exports.JSON_LINES,
         widget=forms.RadioSelect,
     )
-    unmasked = forms.BooleanField(label="With hidden values", required=False)
+    unmasked = forms.BooleanField(label=_("With hidden values"), required=False)
     reason = forms.CharField(
-        label="Why hidden values are needed",
+        label=_("Why hidden values are needed"),
         max_length=2000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Kept in the audit log, with your name. Needed only if hidden values are wanted.",
+        help_text=_(
+            "Kept in the audit log, with your name. Needed only if hidden values are wanted."
+        ),
     )
 
     def __init__(self, *args: Any, unmasked: bool, **kwargs: Any) -> None:
@@ -252,5 +263,5 @@ class ExportForm(forms.Form):
     def clean(self) -> dict[str, Any] | None:
         sent = super().clean()
         if self.cleaned_data.get("unmasked") and not self.cleaned_data.get("reason", "").strip():
-            self.add_error("reason", "A reason is required. Write one and try again.")
+            self.add_error("reason", _("A reason is required. Write one and try again."))
         return sent

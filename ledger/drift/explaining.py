@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from ledger.models import Drift
 
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
@@ -38,29 +40,30 @@ def sentence(drift: Drift) -> str:
     """What happened, and what the people who wrote the agent should change."""
     found = differences(drift.before.args, drift.args)
     if not found:
-        return (
-            "The arguments are the same, but the key is another one: key= or occurrence= of the"
-            " call depends on chance, on time or on the order of things. Make it depend on the"
-            " agent's saved state only."
+        return _(
+            "The arguments are the same, but the key is another one: key= or occurrence= of"
+            " the call depends on chance, on time or on the order of things. Make it depend"
+            " on the agent's saved state only."
         )
     suspicious = [each for each in found if each.why]
     if suspicious:
         each = suspicious[0]
-        return (
-            f"{each.path} {each.why}, and is made anew each time the step runs. Make it in a step"
-            " of its own before, so that it is saved, or leave it out."
-        )
-    return (
-        "The step asked for something else when it ran again: it depends on more than the agent's"
-        " saved state, such as what a model said or what another system held at that time."
+        return _(
+            "{path} {why}, and is made anew each time the step runs. Make it in a step of its"
+            " own before, so that it is saved, or leave it out."
+        ).format(path=each.path, why=each.why)
+    return _(
+        "The step asked for something else when it ran again: it depends on more than the"
+        " agent's saved state, such as what a model said or what another system held at that"
+        " time."
     )
 
 
 def _why(before: object, after: object) -> str:
     if _both(_UUID, before, after) or _both(_RANDOM, before, after):
-        return "looks random"
+        return _("looks random")
     if _both(_TIME, before, after) or (_is_epoch(before) and _is_epoch(after)):
-        return "looks like the time of the call"
+        return _("looks like the time of the call")
     return ""
 
 

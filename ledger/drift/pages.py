@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -91,11 +92,11 @@ def drift(request: HttpRequest, uid: UUID) -> HttpResponse:
                 reason = form.cleaned_data["reason"]
                 deciding.accept(uid, actor=Actor.of(request), reason=reason)
             except errors.LedgerError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, refusal.shown)
                 code, found = refusal.http_status, _find(uid, user)
             else:
                 proof.forget(request)
-                messages.success(request, "Accepted. The run goes on with what it asks for now.")
+                messages.success(request, _("Accepted. The run goes on with what it asks for now."))
                 return HttpResponseRedirect(reverse("runs:run", args=[found.run_id]))
     (side,) = sides([found], ports.cloak(found.run_id, user))
     context = {
@@ -104,8 +105,8 @@ def drift(request: HttpRequest, uid: UUID) -> HttpResponse:
         "form": form,
         "confirmed": kept is not None,
         "may_accept": user.has_perm(deciding.PERMISSION),
-        "verb": "Accept the new one",
-        "keep": "Leave the run parked",
+        "verb": _("Accept the new one"),
+        "keep": _("Leave the run parked"),
         "keep_url": reverse("runs:run", args=[found.run_id]),
     }
     return render(request, "ledger/drift.html", context, status=code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Q
 
+from accounts.speech import later as _
 from ledger.models import Drift
 from runs.status import State
 
@@ -11,24 +12,24 @@ UNDECIDED = Q(stopped=True, withdrawn_at=None, accepted_at=None)
 """Drift for which a run waits."""
 WAITS = State(
     value="waits",
-    label="Waits for somebody",
+    label=_("Waits for somebody"),
     tone="warn",
     icon="hand",
-    sentence="It was not started. The run waits until somebody accepts it.",
+    sentence=_("It was not started. The run waits until somebody accepts it."),
 )
 ACCEPTED = State(
     value="accepted",
-    label="Accepted",
+    label=_("Accepted"),
     tone="ok",
     icon="hand",
-    sentence="It was not started at first; a person has accepted it.",
+    sentence=_("It was not started at first; a person has accepted it."),
 )
 SHOWN = State(
     value="shown",
-    label="Went on",
+    label=_("Went on"),
     tone="warn",
     icon="triangle",
-    sentence="It was started all the same; both may have happened.",
+    sentence=_("It was started all the same; both may have happened."),
 )
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.db.models import Q
 
+from accounts.speech import later as _
 from ledger import stops
 from ledger.inventory import boxes, usage
 from ledger.inventory.boxes import Offered
@@ -20,54 +21,60 @@ KINDS: dict[str, State] = {
     for state in (
         State(
             value=Idempotency.PROVIDER,
-            label="Provider knows the key",
+            label=_("Provider knows the key"),
             tone="ok",
             icon="check",
-            sentence="The provider does the same key once, so a repeat is harmless for a time.",
+            sentence=_("The provider does the same key once, so a repeat is harmless for a time."),
         ),
         State(
             value=Idempotency.LOOKUP,
-            label="Can be asked",
+            label=_("Can be asked"),
             tone="ok",
             icon="search",
-            sentence="The provider can be asked whether it happened, so nothing is done by guess.",
+            sentence=_(
+                "The provider can be asked whether it happened, so nothing is done by guess."
+            ),
         ),
         State(
             value=Idempotency.LEDGER,
-            label="Ledger alone",
+            label=_("Ledger alone"),
             tone="warn",
             icon="book",
-            sentence="Only the ledger prevents a repeat: an unheard call is put in doubt.",
+            sentence=_("Only the ledger prevents a repeat: an unheard call is put in doubt."),
         ),
         State(
             value=Kind.READS,
-            label="Only reads",
+            label=_("Only reads"),
             tone="neutral",
             icon="eye",
-            sentence="It changes nothing outside, and is called as often as it is wanted.",
+            sentence=_("It changes nothing outside, and is called as often as it is wanted."),
         ),
         State(
             value=Kind.THROUGH,
-            label="Calls declared tools",
+            label=_("Calls declared tools"),
             tone="neutral",
             icon="swap",
-            sentence="It declares nothing itself, but its code calls tools that do. Whether it does"
-            " anything else is not known.",
+            sentence=_(
+                "It declares nothing itself, but its code calls tools that do. Whether it"
+                " does anything else is not known."
+            ),
         ),
         State(
             value=Kind.UNDECLARED,
-            label="Undeclared",
+            label=_("Undeclared"),
             tone="bad",
             icon="triangle",
-            sentence="It declares neither @effect nor @reads. What it changes is not in the ledger,"
-            " and may happen twice.",
+            sentence=_(
+                "It declares neither @effect nor @reads. What it changes is not in the"
+                " ledger, and may happen twice."
+            ),
         ),
         State(
             value="gone",
-            label="Nobody knows it",
+            label=_("Nobody knows it"),
             tone="warn",
             icon="triangle",
-            sentence="The ledger has effects of it, and no live worker knows the tool.",
+            sentence=_("The ledger has effects of it, and no live worker knows the tool."),
         ),
     )
 }
@@ -163,8 +170,10 @@ def _unknown(name: str) -> Problem:
     return Problem(
         tool=name,
         text=f"The ledger has effects of {name}, and no live worker knows it.",
-        todo="If runs still want it, deploy the agent that declares it: a call of it that nobody"
-        " heard the end of can only be settled by hand.",
+        todo=_(
+            "If runs still want it, deploy the agent that declares it: a call of it that"
+            " nobody heard the end of can only be settled by hand."
+        ),
     )
 
 
@@ -172,7 +181,7 @@ def _disputed(name: str) -> Problem:
     return Problem(
         tool=name,
         text=f"Live workers declare {name} in different ways.",
-        todo="Harmless while a deploy is under way; else bring all workers to one version.",
+        todo=_("Harmless while a deploy is under way; else bring all workers to one version."),
     )
 
 

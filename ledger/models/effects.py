@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from accounts.speech import later as _
 from ledger import status
 from runs.models import Run, new_id
 
@@ -15,9 +16,9 @@ from runs.models import Run, new_id
 class Idempotency(models.TextChoices):
     """Who prevents a second performance of a tool's call."""
 
-    PROVIDER = "provider", "The provider deduplicates by key"
-    LOOKUP = "lookup", "The provider can be asked whether it happened"
-    LEDGER = "ledger", "The ledger is the only guard"
+    PROVIDER = "provider", _("The provider deduplicates by key")
+    LOOKUP = "lookup", _("The provider can be asked whether it happened")
+    LEDGER = "ledger", _("The ledger is the only guard")
 
 
 class Effect(models.Model):

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from accounts.speech import later as _
 from audit.models import ClockTimestamp
 from ledger.models.effects import Effect
 from runs.models import Run, new_id
@@ -15,11 +16,11 @@ class Incident(models.Model):
     """Something that must not happen did, or may have: a person has to look."""
 
     class Kind(models.TextChoices):
-        DUPLICATE = "duplicate", "A second success for one effect"
-        CONFLICT = "conflict", "Same key, other arguments"
-        CONTRADICTION = "contradiction", "It happened although that had been ruled out"
-        REVERSED = "reversed", "It happened, and the provider has taken it back since"
-        UNKNOWN = "unknown", "It happened, and now the provider knows nothing of it"
+        DUPLICATE = "duplicate", _("A second success for one effect")
+        CONFLICT = "conflict", _("Same key, other arguments")
+        CONTRADICTION = "contradiction", _("It happened although that had been ruled out")
+        REVERSED = "reversed", _("It happened, and the provider has taken it back since")
+        UNKNOWN = "unknown", _("It happened, and now the provider knows nothing of it")
 
     kind = models.CharField(max_length=20, choices=Kind.choices)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="incidents")

@@ -7,14 +7,16 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from accounts.speech import later as _
+
 
 class Stop(models.Model):
     """An emergency stop: no effect is started while it is on."""
 
     class Scope(models.TextChoices):
-        EVERYTHING = "everything", "Everything"
-        AGENT = "agent", "One agent"
-        TOOL = "tool", "One tool"
+        EVERYTHING = "everything", _("Everything")
+        AGENT = "agent", _("One agent")
+        TOOL = "tool", _("One tool")
 
     scope = models.CharField(max_length=12, choices=Scope.choices)
     name = models.CharField(max_length=200, blank=True, default="")

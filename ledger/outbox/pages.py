@@ -13,11 +13,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
 
 from accounts import drafts, proof
 from accounts.actors import Actor
+from accounts.speech import later
 from ledger import errors, facts, shown
 from ledger.forms import AgainForm
 from ledger.models import Message
@@ -28,9 +31,9 @@ from runs.status import State
 
 SEE = "ledger.view_message"
 VIEWS = {
-    MessageStatus.PENDING: "Waiting",
-    MessageStatus.DEAD: "Given up",
-    MessageStatus.SENT: "Sent",
+    MessageStatus.PENDING: later("Waiting"),
+    MessageStatus.DEAD: later("Given up"),
+    MessageStatus.SENT: later("Sent"),
 }
 SIZE = 50
 EVERY = 10
@@ -159,13 +162,20 @@ def _confirmed(
             try:
                 count = act(form.cleaned_data["reason"])
             except errors.LedgerError as refusal:
-                form.add_error(None, str(refusal))
+                form.add_error(None, refusal.shown)
                 code = refusal.http_status
             else:
                 proof.forget(request)
-                many = "1 message is" if count == 1 else f"{count} messages are"
-                messages.success(request, f"{many} queued again.")
+                queued = ngettext(
+                    "{count} message is queued again.", "{count} messages are queued again.", count
+                )
+                messages.success(request, queued.format(count=count))
                 return HttpResponseRedirect(reverse("ledger:outbox"))
     about |= {"confirmed": kept is not None}
-    context = about | {"form": form, "verb": "Send again", "keep": "Leave it", "keep_url": back}
+    context = about | {
+        "form": form,
+        "verb": _("Send again"),
+        "keep": _("Leave it"),
+        "keep_url": back,
+    }
     return render(request, "ledger/outbox_retry.html", context, status=code)

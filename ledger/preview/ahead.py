@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.speech import later
 from audit.models import ClockTimestamp
 from ledger.inventory import boxes
 from ledger.inventory.boxes import Offered
@@ -17,10 +19,10 @@ from ledger.preview.holds import Holds
 from ledger.status import DONE
 from runs.models import Lease, Run
 from runs.status import State
-from runs.story import Ahead, Touch, phrase
+from runs.story import Ahead, Touch, phrase, told
 
 SEE = "ledger.view_effect"
-UNKNOWABLE = "Other calls that this step makes are not known beforehand."
+UNKNOWABLE = later("Other calls that this step makes are not known beforehand.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,7 @@ def of(run: Run, user: User, *, permit: Permit | None = None) -> Ahead:
         touches=tuple(touches),
         more=meets.count - len(meets.rows),
         holds=held.notices,
-        nothing="Nothing that the next step has begun outside is known.",
+        nothing=_("Nothing that the next step has begun outside is known."),
         unknown=UNKNOWABLE,
     )
 
@@ -59,8 +61,8 @@ def at_the_end(run: Run, user: User) -> Ahead:
     return Ahead(
         touches=tuple(_touch(row, None, see=see) for row in meets.rows),
         more=meets.count - len(meets.rows),
-        nothing="This run has done nothing to the outside world so far.",
-        unknown="A step that is under way may still make a call before the run ends."
+        nothing=_("This run has done nothing to the outside world so far."),
+        unknown=_("A step that is under way may still make a call before the run ends.")
         if run.status == "running"
         else "",
     )
@@ -111,11 +113,13 @@ def _has_business_key(effect: Effect) -> bool:
 def _touch(row: Found, held: Holds | None, *, see: bool) -> Touch:
     effect = row.effect
     kind, why = _held(row.kind, held.of(effect.tool) if held else "")
-    later = (" Not before ", row.not_before, ".") if row.not_before and not why else ()
+    says = phrase(why or kind.sentence)
+    if row.not_before and not why:
+        says = told(_("{sentence} Not before {at}."), sentence=kind.sentence, at=row.not_before)
     return Touch(
         title=effect.tool,
         state=kind,
-        says=phrase(why or kind.sentence, *later),
+        says=says,
         detail=effect.provider_ref,
         url=reverse("ledger:effect", args=[effect.uid]) if see else "",
     )
@@ -138,4 +142,4 @@ def _held(kind: State, why: str) -> tuple[State, str]:
     """The kind as it is shown, and its sentence where something forbids it."""
     if not why or kind not in kinds.SENDS:
         return kind, ""
-    return kinds.HELD, f"It would be called, but not now: {why}."
+    return kinds.HELD, _("It would be called, but not now: {why}.").format(why=why)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from ledger import stops
 from ledger.models import Effect, Stop
 from ledger.status import Status
 from runs.models import Run
-from runs.story import Notice, phrase
+from runs.story import Notice, phrase, told
 
 SETTLE = "ledger.settle_effect"
 
@@ -45,36 +46,40 @@ def on(run: Run, user: User) -> Holds:
     wide = [stop for stop in found if stop.scope != Stop.Scope.TOOL]
     told: list[tuple[str, Notice]] = []
     if run.cancel_asked_at is not None:
-        told.append(("the run ends", _cancelled(run)))
+        told.append((_("the run ends"), _cancelled(run)))
     if doubtful is not None:
-        told.append((f"{doubtful.tool} is in doubt", _doubtful(doubtful, user)))
+        told.append((_("{tool} is in doubt").format(tool=doubtful.tool), _doubtful(doubtful, user)))
     if run.read_only:
-        told.append(("the run is read-only", _read_only()))
-    told += [("an emergency stop is on", _stopped(stop, run)) for stop in wide[:1]]
+        told.append((_("the run is read-only"), _read_only()))
+    told += [(_("an emergency stop is on"), _stopped(stop, run)) for stop in wide[:1]]
     return Holds(
-        notices=tuple(notice for _, notice in told),
+        notices=tuple(notice for _why, notice in told),
         why=told[0][0] if told else "",
         tools={stop.name: _why(stop) for stop in found if stop.scope == Stop.Scope.TOOL},
     )
 
 
 def _cancelled(run: Run) -> Notice:
-    by = f" by {run.cancelled_by}" if run.cancelled_by else ""
-    return Notice(
-        tone="warn", text=phrase(f"This run was cancelled{by}: it ends instead of going on.")
-    )
+    if run.cancelled_by:
+        text = _("This run was cancelled by {person}: it ends instead of going on.")
+    else:
+        text = _("This run was cancelled: it ends instead of going on.")
+    return Notice(tone="warn", text=told(text, person=run.cancelled_by))
 
 
 def _doubtful(effect: Effect, user: User) -> Notice:
     may = user.has_perm(SETTLE)
     return Notice(
         tone="warn",
-        text=phrase(
-            f"A call of {effect.tool} is in doubt. Until somebody settles it, nothing of this run"
-            " is sent."
+        text=told(
+            _(
+                "A call of {tool} is in doubt. Until somebody settles it, nothing of this run"
+                " is sent."
+            ),
+            tool=effect.tool,
         ),
         url=reverse("ledger:effect", args=[effect.uid]),
-        action="Settle the effect" if may else "See the effect",
+        action=_("Settle the effect") if may else _("See the effect"),
     )
 
 
@@ -82,23 +87,31 @@ def _read_only() -> Notice:
     return Notice(
         tone="warn",
         text=phrase(
-            "This run is read-only since a deadline passed: it may go on, but sends nothing."
+            _("This run is read-only since a deadline passed: it may go on, but sends nothing.")
         ),
     )
 
 
 def _stopped(stop: Stop, run: Run) -> Notice:
-    what = "everything" if stop.scope == Stop.Scope.EVERYTHING else f"the agent {run.agent}"
+    if stop.scope == Stop.Scope.EVERYTHING:
+        text = _(
+            "An emergency stop is on for everything, set by {person}: {reason}. Nothing is"
+            " sent until it is lifted."
+        )
+    else:
+        text = _(
+            "An emergency stop is on for the agent {agent}, set by {person}: {reason}."
+            " Nothing is sent until it is lifted."
+        )
     return Notice(
         tone="warn",
-        text=phrase(
-            f"An emergency stop is on for {what}, set by {stop.set_by}: {stop.reason.rstrip('.')}."
-            " Nothing is sent until it is lifted."
-        ),
+        text=told(text, agent=run.agent, person=stop.set_by, reason=stop.reason.rstrip(".")),
         url=reverse("ledger:stops"),
-        action="Emergency stops",
+        action=_("Emergency stops"),
     )
 
 
 def _why(stop: Stop) -> str:
-    return f"an emergency stop for it is on, set by {stop.set_by}: {stop.reason.rstrip('.')}"
+    return _("an emergency stop for it is on, set by {person}: {reason}").format(
+        person=stop.set_by, reason=stop.reason.rstrip(".")
+    )

@@ -4,43 +4,50 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from accounts.speech import later as _
 from ledger import rules
 from ledger.status import DONE, Status
 from runs.status import State
 
 REUSED = State(
     value="reused",
-    label="Already done",
+    label=_("Already done"),
     tone="ok",
     icon="check",
-    sentence="It happened. The agent gets the stored result again, and nothing is sent.",
+    sentence=_("It happened. The agent gets the stored result again, and nothing is sent."),
 )
 NOT_KEPT = replace(
     REUSED,
     value="not_kept",
-    sentence="It happened, but its result was too large to keep. The agent is told so, and nothing"
-    " is sent.",
+    sentence=_(
+        "It happened, but its result was too large to keep. The agent is told so, and nothing"
+        " is sent."
+    ),
 )
 WILL_RUN = State(
     value="will_run",
-    label="Will run",
+    label=_("Will run"),
     tone="info",
     icon="arrow",
-    sentence="It has not been done yet, and would be called.",
+    sentence=_("It has not been done yet, and would be called."),
 )
 PERMITTED = replace(
     WILL_RUN,
     value="permitted",
-    sentence="It has not been done yet in this run. Approving allows it once, with exactly these"
-    " arguments.",
+    sentence=_(
+        "It has not been done yet in this run. Approving allows it once, with exactly these"
+        " arguments."
+    ),
 )
 REPEATED = State(
     value="repeated",
-    label="Done before",
+    label=_("Done before"),
     tone="warn",
     icon="triangle",
-    sentence="This run has done exactly this in an earlier step. Approving allows it once more; the"
-    " stored result is used only if the agent gives it the same key.",
+    sentence=_(
+        "This run has done exactly this in an earlier step. Approving allows it once more;"
+        " the stored result is used only if the agent gives it the same key."
+    ),
 )
 ELSEWHERE = replace(
     REPEATED,
@@ -56,109 +63,125 @@ MAYBE_ELSEWHERE = replace(
 )
 UNDER_WAY = State(
     value="under_way",
-    label="Under way",
+    label=_("Under way"),
     tone="info",
     icon="arc",
-    sentence="A call has been started, and its worker may still hear how it ends.",
+    sentence=_("A call has been started, and its worker may still hear how it ends."),
 )
 AGAIN = State(
     value="again",
-    label="Same key again",
+    label=_("Same key again"),
     tone="info",
     icon="retry",
-    sentence="Nobody heard how a call ended. It would be called again with the same key, by which"
-    " the provider knows a repeat.",
+    sentence=_(
+        "Nobody heard how a call ended. It would be called again with the same key, by which"
+        " the provider knows a repeat."
+    ),
 )
 ASKED = State(
     value="asked",
-    label="Asked first",
+    label=_("Asked first"),
     tone="info",
     icon="search",
-    sentence="Nobody heard how a call ended. The provider would be asked whether it happened,"
-    " before anything is sent.",
+    sentence=_(
+        "Nobody heard how a call ended. The provider would be asked whether it happened,"
+        " before anything is sent."
+    ),
 )
 TRIED = State(
     value="tried",
-    label="Tried again",
+    label=_("Tried again"),
     tone="info",
     icon="retry",
-    sentence="The last call certainly did nothing. It would be called again.",
+    sentence=_("The last call certainly did nothing. It would be called again."),
 )
 ALLOWED = replace(
     TRIED,
     value="allowed",
-    sentence="Somebody has settled that it did not happen and allowed one more attempt. It would be"
-    " called again.",
+    sentence=_(
+        "Somebody has settled that it did not happen and allowed one more attempt. It would"
+        " be called again."
+    ),
 )
 WILL_DOUBT = State(
     value="will_doubt",
-    label="Will be in doubt",
+    label=_("Will be in doubt"),
     tone="warn",
     icon="triangle",
-    sentence="Nobody heard how a call ended, and nobody can be asked. It would not be called again:"
-    " the run parks until somebody settles it.",
+    sentence=_(
+        "Nobody heard how a call ended, and nobody can be asked. It would not be called"
+        " again: the run parks until somebody settles it."
+    ),
 )
 SETTLE = State(
     value="settle",
-    label="In doubt",
+    label=_("In doubt"),
     tone="warn",
     icon="triangle",
-    sentence="Nobody heard how a call ended. Settle it first: until then nothing of this run is"
-    " sent.",
+    sentence=_(
+        "Nobody heard how a call ended. Settle it first: until then nothing of this run is sent."
+    ),
 )
 REFUSED = State(
     value="refused",
-    label="Refused",
+    label=_("Refused"),
     tone="bad",
     icon="cross",
-    sentence="The provider refused for certain. It is not tried again: the agent gets the same"
-    " refusal.",
+    sentence=_(
+        "The provider refused for certain. It is not tried again: the agent gets the same refusal."
+    ),
 )
 HELD = State(
     value="held",
-    label="Held back",
+    label=_("Held back"),
     tone="neutral",
     icon="lock",
-    sentence="It would be called, but may not be now.",
+    sentence=_("It would be called, but may not be now."),
 )
 UNKNOWN = State(
     value="unknown",
-    label="Not known",
+    label=_("Not known"),
     tone="neutral",
     icon="info",
-    sentence="No live worker has declared this tool, or they do not agree on it, so what would be"
-    " done is not known beforehand.",
+    sentence=_(
+        "No live worker has declared this tool, or they do not agree on it, so what would be"
+        " done is not known beforehand."
+    ),
 )
 
 STAYS = State(
     value="stays",
-    label="Stays done",
+    label=_("Stays done"),
     tone="ok",
     icon="check",
-    sentence="It happened and stays done. Nothing is undone.",
+    sentence=_("It happened and stays done. Nothing is undone."),
 )
 NEVER = State(
     value="never",
-    label="Not performed",
+    label=_("Not performed"),
     tone="neutral",
     icon="slash",
-    sentence="Its calls so far did nothing, and it is not tried again.",
+    sentence=_("Its calls so far did nothing, and it is not tried again."),
 )
 NOTHING = replace(
-    REFUSED, value="nothing", sentence="The provider refused for certain: nothing happened."
+    REFUSED, value="nothing", sentence=_("The provider refused for certain: nothing happened.")
 )
 MAYBE = State(
     value="maybe",
-    label="May happen",
+    label=_("May happen"),
     tone="warn",
     icon="triangle",
-    sentence="A call was started and nobody has heard how it ended. Cancelling does not stop it; it"
-    " still has to be found out.",
+    sentence=_(
+        "A call was started and nobody has heard how it ended. Cancelling does not stop it;"
+        " it still has to be found out."
+    ),
 )
 DOUBT_STAYS = replace(
     SETTLE,
     value="doubt_stays",
-    sentence="Nobody heard how a call ended. Cancelling does not settle it: somebody still has to.",
+    sentence=_(
+        "Nobody heard how a call ended. Cancelling does not settle it: somebody still has to."
+    ),
 )
 
 ALL = (

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.http import conditional_page, require_POST, require_safe
 
 from accounts.actors import Actor
@@ -63,9 +64,9 @@ def look(request: HttpRequest, uid: UUID) -> HttpResponse:
     web.reader(request, asking.PERMISSION)
     try:
         asking.ask_now(uid, actor=Actor.of(request))
-        messages.success(request, "The provider is asked now. Its answer appears here.")
+        messages.success(request, _("The provider is asked now. Its answer appears here."))
     except errors.LedgerError as refusal:
-        messages.error(request, str(refusal))
+        messages.error(request, refusal.shown)
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}):
         back = reverse("ledger:reconcile")

@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -49,10 +51,10 @@ def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
     except people.ReauthenticationNeeded:
         return proof.ask(request, {"reason": sent["reason"]})
     except errors.LedgerError as refusal:
-        form.add_error(None, str(refusal))
+        form.add_error(None, refusal.shown)
         return _page(request, user, run_id, form, code=refusal.http_status)
     proof.forget(request)
-    messages.success(request, "It is taken back now, the last effect first.")
+    messages.success(request, _("It is taken back now, the last effect first."))
     return HttpResponseRedirect(reverse("ledger:undo", args=[run_id]))
 
 
@@ -88,8 +90,10 @@ def _page(  # noqa: PLR0913 (a page with a form has that many sides)
         "form": form,
         "confirmed": confirmed,
         "proof": not actors.fresh(Actor.of(request), ordering.FRESH),
-        "verb": f"Undo {len(will)} effect{'' if len(will) == 1 else 's'}",
-        "keep": "Leave them as they are",
+        "verb": ngettext("Undo {count} effect", "Undo {count} effects", len(will)).format(
+            count=len(will)
+        ),
+        "keep": _("Leave them as they are"),
         "keep_url": reverse("runs:run", args=[run_id]),
         "reconcile_url": reverse("ledger:reconcile"),
         "live_url": request.path,

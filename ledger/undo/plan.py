@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import F
 
+from accounts.speech import later as _
 from ledger import shown, status
 from ledger.models import Effect, Incident, UndoPlan
 from ledger.status import Status, UndoStatus
@@ -17,31 +18,31 @@ from runs.status import State
 
 WILL = State(
     value="will",
-    label="Will be taken back",
+    label=_("Will be taken back"),
     tone="info",
     icon="retry",
-    sentence="It is done, and its tool says what takes it back.",
+    sentence=_("It is done, and its tool says what takes it back."),
 )
 STAYS = State(
     value="stays",
-    label="Stays",
+    label=_("Stays"),
     tone="neutral",
     icon="slash",
-    sentence="It is done, and its tool names nothing that takes it back.",
+    sentence=_("It is done, and its tool names nothing that takes it back."),
 )
 GONE = State(
     value="gone",
-    label="Taken back by its provider",
+    label=_("Taken back by its provider"),
     tone="neutral",
     icon="retry",
-    sentence="Its provider tells that it was taken back, so it is not taken back once more.",
+    sentence=_("Its provider tells that it was taken back, so it is not taken back once more."),
 )
 FIRST = State(
     value="first",
-    label="Settle first",
+    label=_("Settle first"),
     tone="warn",
     icon="triangle",
-    sentence="Nobody knows whether it happened. Nothing of the run is taken back before.",
+    sentence=_("Nobody knows whether it happened. Nothing of the run is taken back before."),
 )
 
 

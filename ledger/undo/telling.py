@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from ledger.models import Effect, Incident, UndoPlan
@@ -10,7 +12,7 @@ from ledger.status import DONE, UNDOING, UndoStatus
 from ledger.undo import ordering, plan
 from runs.models import Run
 from runs.status import Status
-from runs.story import Notice, phrase
+from runs.story import Notice, told
 
 UNWANTED = (Status.CANCELLED, Status.FAILED)
 
@@ -27,27 +29,33 @@ def notice(run: Run, user: User) -> Notice | None:
     count = left.exclude(undone_by__status__in=DONE).count()
     if not count or run.status not in UNWANTED or not user.has_perm(ordering.PERMISSION):
         return None
-    effects = (
-        "1 effect of this run was done and stays"
-        if count == 1
-        else (f"{count} effects of this run were done and stay")
+    text = ngettext(
+        "{count} effect of this run was done and stays so. A person can have what is not wanted"
+        " taken back.",
+        "{count} effects of this run were done and stay so. A person can have what is not wanted"
+        " taken back.",
+        count,
     )
     return Notice(
         tone="neutral",
-        text=phrase(f"{effects} so. A person can have what is not wanted taken back."),
+        text=told(text, count=count),
         url=reverse("ledger:undo", args=[run.pk]),
-        action="See what can be undone",
+        action=_("See what can be undone"),
     )
 
 
 def _ordered(made: UndoPlan) -> Notice:
     state, count = UNDOING[made.status], len(made.effects)
     done = Effect.objects.filter(undoes__uid__in=made.effects, status__in=DONE).count()
-    effects = "1 effect" if count == 1 else f"{count} effects"
-    text = f"{made.asked_by} has ordered to undo {effects} of this run, {done} so far."
+    text = ngettext(
+        "{person} has ordered to undo {count} effect of this run, {done} so far. {now}",
+        "{person} has ordered to undo {count} effects of this run, {done} so far. {now}",
+        count,
+    )
+    now = made.error or state.sentence
     return Notice(
         tone=state.tone,
-        text=phrase(f"{text} {made.error or state.sentence}"),
+        text=told(text, person=made.asked_by, count=count, done=done, now=now),
         url=reverse("ledger:undo", args=[made.run_id]),
-        action="See the plan",
+        action=_("See the plan"),
     )

@@ -6,7 +6,9 @@ Words and marks
     {% badge state label="Retrying at 14:03" %}
     {{ text|visible }}                    text of strangers: escaped, hidden characters shown
     {{ text|deceiving }}                  the same, but empty if there is nothing to point out
+    {{ texts|quoted }}                    several, each in quotation marks, with commas
     {{ text|plain }}                      the same on one line of plain text, not escaped
+    {{ state.label|inside }}              "done": a label as it is inside of a sentence
     {{ run.id|short }}                    the last eight characters
     {% ident run.id %}                    the same, with the whole in a tooltip and a copy button
     {% copy text "Copy the JSON" %}       a button; there only where a script can copy
@@ -45,6 +47,7 @@ quote, num, mono, soft. A page of confirmation extends components/confirm.html.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, Protocol
@@ -55,10 +58,12 @@ from django.contrib.messages.storage.base import Message
 from django.template.context import Context
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import conditional_escape, format_html
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
-from accounts import drafts
+from accounts import drafts, speech
 from accounts.models import User
 from signalbox import jsondiff, jsontree, words
 from signalbox import visible as visible_text
@@ -117,7 +122,8 @@ def badge(state: State, label: str = "") -> SafeString:
 
 @register.filter
 def visible(text: object) -> SafeString:
-    return visible_text.visible(str(text))
+    """Errors of ours are in the reader's language."""
+    return visible_text.visible(text.shown if isinstance(text, speech.Spoken) else str(text))
 
 
 @register.filter
@@ -133,6 +139,21 @@ def plain(text: object) -> str:
 
 
 @register.filter
+def quoted(texts: Iterable[object]) -> SafeString:
+    """Texts of strangers in quotation marks, with commas between them."""
+    marks = pgettext("a word in quotation marks", "“{word}”")
+    return format_html_join(
+        ", ", marks.replace("{word}", "{}"), ((visible(each),) for each in texts)
+    )
+
+
+@register.filter
+def inside(label: str) -> str:
+    """A label as it is written inside of a sentence."""
+    return speech.inside(label)
+
+
+@register.filter
 def short(identifier: object) -> str:
     return str(identifier)[-8:]
 
@@ -143,19 +164,19 @@ def ident(identifier: object) -> SafeString:
         '<span class="id"><code title="{}">{}</code>{}</span>',
         identifier,
         short(identifier),
-        copy(identifier, f"Copy the id that ends in {short(identifier)}"),
+        copy(identifier, _("Copy the id that ends in {end}").format(end=short(identifier))),
     )
 
 
 @register.simple_tag
-def copy(text: object, label: str = "Copy") -> SafeString:
+def copy(text: object, label: str = "") -> SafeString:
     return format_html(
         '<button type="button" class="copy" data-copy="{}" title="{}" hidden>'
         '{}<span class="vh">{}</span></button>',
         text,
-        label,
+        label or _("Copy"),
         icon("copy"),
-        label,
+        label or _("Copy"),
     )
 
 
@@ -183,9 +204,9 @@ def stamp(
     local = timezone.localtime(moment)
     milliseconds = f".{local.microsecond // 1000:03}"
     text = {
-        "date": f"{local:%Y-%m-%d %H:%M:%S}",
+        "date": words.date_and_time(local),
         "time": f"{local:%H:%M:%S}{milliseconds}",
-        "ms": f"{local:%Y-%m-%d %H:%M:%S}{milliseconds}",
+        "ms": f"{words.date_and_time(local)}{milliseconds}",
     }[form]
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', _iso(moment), _both(moment), text
@@ -195,7 +216,7 @@ def stamp(
 @register.simple_tag
 def moment(moment: datetime) -> str:
     """The moment in the reader's zone as plain text, for mails."""
-    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"
+    return words.date_and_minute(timezone.localtime(moment))
 
 
 def _iso(moment: datetime) -> str:
@@ -205,9 +226,9 @@ def _iso(moment: datetime) -> str:
 def _both(moment: datetime) -> str:
     """The moment in the reader's zone and in UTC, for a tooltip."""
     local = timezone.localtime(moment)
-    utc = f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    utc = f"{words.date_and_time(moment.astimezone(UTC))} UTC"
     same = local.utcoffset() == timedelta(0)
-    return utc if same else f"{local:%Y-%m-%d %H:%M:%S %Z} · {utc}"
+    return utc if same else f"{words.date_and_time(local)} {local:%Z} · {utc}"
 
 
 @register.filter
@@ -231,9 +252,9 @@ def json_tree(value: object, download: str = "") -> SafeString:
 
 
 @register.inclusion_tag("components/_diff.html")
-def diff(before: object, after: object, label: str = "Changed values") -> dict[str, object]:
+def diff(before: object, after: object, label: str = "") -> dict[str, object]:
     """`label` names the table's region; no two regions of a page may have one name."""
-    return {"difference": jsondiff.compare(before, after), "label": label}
+    return {"difference": jsondiff.compare(before, after), "label": label or _("Changed values")}
 
 
 @register.simple_block_tag

@@ -1,3 +1,5 @@
+import { say } from "./words.js";
+
 // Buttons that copy what is in data-copy. They are hidden until this script can do it.
 const announce = (text) => { document.getElementById("announce").textContent = text; };
 const show = (root) => {
@@ -9,11 +11,11 @@ document.addEventListener("click", async ({ target }) => {
   if (!button) return;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
-    announce("Copied.");
+    announce(say("copied"));
     button.dataset.done = "";
     setTimeout(() => delete button.dataset.done, 1500);
   } catch {
-    announce("This browser did not allow copying.");
+    announce(say("uncopied"));
   }
 });
 document.addEventListener("htmx:afterSwap", ({ target }) => show(target));

@@ -1,3 +1,5 @@
+import { say } from "./words.js";
+
 // Asks every [data-live] region to refresh itself, unless the reader is busy, away or has paused.
 //
 // A region polls every data-live seconds; each failure in a row doubles that, up to 16 times. Its
@@ -51,7 +53,7 @@ document.addEventListener("htmx:afterRequest", ({ target, detail }) => {
   target.dataset.failures = String(Number(target.dataset.failures ?? 0) + 1);
   if ("quiet" in target.dataset) return;
   target.dataset.stale = "";
-  const text = `Not updated since ${target.dataset.since}. Retrying.`;
+  const text = say("stale", { time: target.dataset.since });
   if (note) { note.textContent = text; return; }
   const made = document.createElement("p");
   made.className = "stale small";

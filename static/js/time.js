@@ -1,18 +1,16 @@
+import { say } from "./words.js";
+
 // Keeps "3 min ago" right, by the server's clock: a wrong clock of this device cannot lie.
 const meta = document.querySelector('meta[name="server-time"]');
 const offset = meta ? Date.parse(meta.content) - Date.now() : 0;
 
-// The same words as signalbox/words.py.
-const amount = (seconds) => {
-  const [s, min, h, days] = [1, 60, 3600, 86400].map((unit) => Math.floor(seconds / unit + 0.5));
-  if (s < 60) return `${s} s`;
-  if (min < 60) return `${min} min`;
-  return h < 48 ? `${h} h` : `${days} days`;
-};
+// The same steps as signalbox/words.py.
 export const relative = (moment, now) => {
   const seconds = (moment - now) / 1000;
-  if (Math.abs(seconds) < 5) return "just now";
-  return seconds > 0 ? `in ${amount(seconds)}` : `${amount(-seconds)} ago`;
+  if (Math.abs(seconds) < 5) return say("now");
+  const [s, min, h, days] = [1, 60, 3600, 86400].map((unit) => Math.floor(Math.abs(seconds) / unit + 0.5));
+  const [unit, n] = s < 60 ? ["s", s] : min < 60 ? ["min", min] : h < 48 ? ["h", h] : ["days", days];
+  return say(`${seconds > 0 ? "in" : "ago"}_${unit}`, { n });
 };
 
 const refresh = () => {
@@ -30,7 +28,7 @@ const offer = document.querySelector("[data-zone-of-device]");
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const select = offer && document.getElementById(offer.dataset.zoneOfDevice);
 if (select && [...select.options].some(({ value }) => value === here) && select.value !== here) {
-  offer.textContent = `Use ${here}, as this device does`;
+  offer.textContent = say("zone", { zone: here });
   offer.hidden = false;
   offer.addEventListener("click", () => {
     select.value = here;

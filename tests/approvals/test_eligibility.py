@@ -32,7 +32,7 @@ def test_every_combination(verdict, may, member, requester, hand, four_eyes):
     refusal = eligibility.why_not(
         somebody(*["finance"] * member, may=may),
         gate(four_eyes=four_eyes),
-        Involved(requester_id=1 if requester else 2, hands={1: "retried it"} if hand else {}),
+        Involved(requester_id=1 if requester else 2, hands={1: "retry"} if hand else {}),
         verdict,
     )
     strict = four_eyes and verdict == "approved"
@@ -81,5 +81,5 @@ def test_who_is_involved_is_read_once_for_many_runs(
         found = eligibility.involved_in([one, two])
     assert found[one.pk] == Involved(requester_id=ada.pk, agent="refund_desk")
     assert found[two.pk] == Involved(
-        requester_id=None, hands={eve.pk: "retried it"}, agent="refund_desk"
+        requester_id=None, hands={eve.pk: "retry"}, agent="refund_desk"
     )
