@@ -105,11 +105,11 @@ def _graphs(path: str, graph: Any, above: tuple[int, ...] = ()) -> Iterator[tupl
     yield path, graph
     if isinstance(graph, Pregel) and id(graph) not in above:
         for name, node in graph.nodes.items():
-            for child in {id(each): each for each in _children(node)}.values():
+            for child in {id(each): each for each in children(node)}.values():
                 yield from _graphs(f"{path}/{name}", child, (*above, id(graph)))
 
 
-def _children(node: Any) -> Iterator[Any]:
+def children(node: Any) -> Iterator[Any]:
     """The graphs that a node is or calls, as far as its code shows them."""
     yield from node.subgraphs
     yield from _in(node.bound)

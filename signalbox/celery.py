@@ -73,12 +73,14 @@ def announce(sender: Any, **_: object) -> None:
     """In the parent: say which agents this worker offers, and keep saying that it is alive."""
     from ledger.inventory import boxes, findings  # noqa: PLC0415
     from runs import workers  # noqa: PLC0415
+    from runs.picture import keeping  # noqa: PLC0415
 
     drives = RUNS in sender.app.amqp.queues.consume_from
     slots = int(getattr(sender.controller, "concurrency", 0) or 0)
     workers.announce(sender.hostname, drives=drives, slots=slots)
     if drives:
         boxes.announce(sender.hostname, findings.survey())
+        keeping.keep()
     threading.Thread(
         target=workers.keep_announced, args=(sender.hostname, _stopping), daemon=True
     ).start()

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from runs.models.operations import Operation, OperationItem
+from runs.models.pictures import Picture
 from runs.models.runs import (
     Attempt,
     Erasure,
@@ -29,6 +30,7 @@ __all__ = [
     "Lease",
     "Operation",
     "OperationItem",
+    "Picture",
     "Pulse",
     "Run",
     "RunSought",

@@ -297,25 +297,6 @@ class Worker(models.Model):
         return self.name
 
 
-class Picture(models.Model):
-    """The nodes and edges of an agent's graph, as a worker that loaded this version drew them."""
-
-    agent = models.CharField(max_length=100)
-    version = models.CharField(max_length=50)
-    shape = models.JSONField()
-    """See `runs.picture.shape`."""
-    made_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        default_permissions = ()
-        constraints = (
-            models.UniqueConstraint(fields=("agent", "version"), name="runs_picture_once"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.agent} {self.version}"
-
-
 class Pulse(models.Model):
     """When a part that must run by itself did so last: the sweeper, the sealer, beat."""
 

@@ -16,9 +16,10 @@ from runs import chain, ports
 from runs.models import Attempt, Run
 from runs.status import Status
 from runs.story import Event, Span
-from runs.timeline import drawing, drives, events, tree
+from runs.timeline import drawing, drives, events, tree, whereabouts
 from runs.timeline.drawing import Chart
 from runs.timeline.lanes import Told
+from runs.timeline.whereabouts import Path
 
 PAGE = 50
 """Checkpoints on one page."""
@@ -40,6 +41,8 @@ class Journal:
     older: str
     """The checkpoint before which the page of older events ends; empty: there is none."""
     newest: bool
+    at: dict[Path, str]
+    """The nodes that the run is at, each with a tone."""
 
 
 def read(run: Run, user: User, *, now: datetime, before: str = "", kind: str = "") -> Journal:
@@ -52,12 +55,25 @@ def read(run: Run, user: User, *, now: datetime, before: str = "", kind: str = "
     since, until = page.rows[0].at if page.before else run.created_at, page.until
     found = _events(run, user, page, attempts, since)
     found = [event for event in found if kind in ("", event.kind)]
+    spans = _spans(run, user, since, until)
+    end = page.until or _end(run, spans, now)
+    driven = drives.of(run, attempts, page.rows, now)
+    grown = tree.grow(Told(run=run, page=page, drives=driven, spans=spans, end=end))
+    chart = drawing.draw(
+        grown,
+        driven,
+        start=since,
+        end=end,
+        zero=run.created_at,
+        now=page.newest and not run.ended,
+    )
     return Journal(
         events=found[:MOST_EVENTS] if until else found[-MOST_EVENTS:],
         left_out=max(len(found) - MOST_EVENTS, 0),
-        chart=_chart(run, page, attempts, _spans(run, user, since, until), now=now, since=since),
+        chart=chart,
         older=page.rows[0].id if page.before else "",
         newest=page.newest,
+        at=whereabouts.of(run, grown) if page.newest else {},
     )
 
 
@@ -81,28 +97,6 @@ def _spans(run: Run, user: User, since: datetime, until: datetime | None) -> lis
         for story in ports.stories()
         for span in story.spans(run.pk, user, since=since, until=until)
     ]
-
-
-def _chart(  # noqa: PLR0913 (the parts of one page)
-    run: Run,
-    page: chain.Page,
-    attempts: Sequence[Attempt],
-    spans: Sequence[Span],
-    *,
-    now: datetime,
-    since: datetime,
-) -> Chart:
-    end = page.until or _end(run, spans, now)
-    driven = drives.of(run, attempts, page.rows, now)
-    told = Told(run=run, page=page, drives=driven, spans=spans, end=end)
-    return drawing.draw(
-        tree.grow(told),
-        driven,
-        start=since,
-        end=end,
-        zero=run.created_at,
-        now=page.newest and not run.ended,
-    )
 
 
 def _end(run: Run, spans: Sequence[Span], now: datetime) -> datetime:

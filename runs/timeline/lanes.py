@@ -26,6 +26,8 @@ class Lane:
     """It ended with a checkpoint, or a result that was saved."""
     current: bool = False
     """The run is at it."""
+    node: str = ""
+    """The one that ran; empty if there were several, or none."""
     span: Span | None = None
     """What a layer above tells; its stages are drawn instead of the drives."""
     below: list[Lane] = field(default_factory=list)

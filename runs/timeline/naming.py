@@ -58,6 +58,12 @@ def branches(
     return alone + [each for name in many if many[name] > 1 for each in _numbered(name, tasks)]
 
 
+def node(label: str) -> str:
+    """The node's name in the label of one of its tasks."""
+    name, _sign, number = label.rpartition(" ")
+    return name if name and number.isdecimal() else label
+
+
 def _numbered(
     name: str, tasks: Sequence[tuple[str, Task | None]]
 ) -> Iterator[tuple[str, Task | None]]:

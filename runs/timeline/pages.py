@@ -12,6 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from runs import web
 from runs.heading.page import header, page
+from runs.picture import drawing as picture
 from runs.timeline import journal, kinds
 from runs.timeline.kinds import Kind
 
@@ -32,6 +33,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         body="runs/_timeline.html",
         live=not top.run.ended and told.newest,
         journal=told,
+        graph=picture.of(top.run, told.at) if told.newest else None,
         kinds=[_link(each, kind, before) for each in choices],
         older=_query(before=told.older, kind=kind) if told.older else "",
         newer="" if told.newest else request.path + _query(kind=kind).rstrip("?"),

@@ -99,6 +99,7 @@ class Steps:
         due = naming.due(tip, ran, before, self.names)
         lane = self._at(chain.line(due.elements()) or name, start)
         if max(len(ran), due.total()) <= 1:
+            lane.node = lane.label
             self._note(ran, lane)
         else:
             self._branches(lane, ran, due)
@@ -119,6 +120,7 @@ class Steps:
     def _branches(self, lane: Lane, ran: Sequence[Task], due: Counter[str]) -> None:
         for label, task in naming.branches(ran, due, self.names):
             branch = self._at(label, lane.start)
+            branch.node = naming.node(label)
             if task and task.done:
                 branch.tone, branch.saved, branch.current = "ok", True, False
                 branch.end = _within(task.done_at, lane.start, lane.end) or lane.end

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from runs import chain
 from runs.story import Span
-from runs.timeline import tasks
+from runs.timeline import naming, tasks
 from runs.timeline.lanes import Lane, Told
 from runs.timeline.steps import Steps
 
@@ -72,15 +72,13 @@ def _claimed(steps: Steps, roots: list[Lane], lane: Lane, node: str) -> Lane | N
     taken = {id(each) for each in steps.by_task.values()}
     for root in reversed(roots):
         for each in root.every():
-            if _of(each, node) and _during(each, lane) and id(each) not in taken:
+            if (
+                node in (each.label, naming.node(each.label))
+                and _during(each, lane)
+                and id(each) not in taken
+            ):
                 return each
     return None
-
-
-def _of(lane: Lane, node: str) -> bool:
-    """Whether it is a task of this node, be it numbered or not."""
-    name, _sign, number = lane.label.rpartition(" ")
-    return lane.label == node or (name == node and number.isdecimal())
 
 
 def _during(above: Lane, lane: Lane) -> bool:

@@ -18,6 +18,7 @@ from runs.status import Outcome, Status
 from tests.support import standing as make
 
 PULL, PUSH = "~__pregel_pull, ", "~__pregel_push, "
+ASKED = {"signalbox": 1, "tool": "", "args": {}, "facts": {}, "why": "", "digest": ""}
 LOST = "worker@alpha:4711"
 NEXT = "worker@beta:1902"
 
@@ -35,7 +36,8 @@ class Clock:
 def chain(run: Run, clock: Clock, steps: Sequence[tuple[float, str]], **more: object) -> list[str]:
     """Checkpoints at these seconds; each names what runs from it (empty: nothing)."""
     fence, ns, first = more.get("fence", 1), more.get("ns", ""), int(str(more.get("first", 0)))
-    ids = []
+    ids: list[str] = []
+    seen: set[str] = set()
     for number, (seconds, node) in enumerate(steps, start=first):
         names = [f"branch:to:{name}" for name in node.split("+") if name]
         held = fence(seconds) if callable(fence) else fence
@@ -49,6 +51,7 @@ def chain(run: Run, clock: Clock, steps: Sequence[tuple[float, str]], **more: ob
             values={"n": number},
         )
         ids.append(id_)
+        seen |= {name for name in node.split("+") if name}
     return ids
 
 
@@ -108,7 +111,7 @@ def question(
         askers=[["", "c", task, 0]],
         node=more.get("node", "approval_gate"),
         shape="ours",
-        payload={},
+        payload=ASKED | {"question": title},
         digest="0" * 64,
         policy=policy,
         group="finance",
@@ -266,13 +269,9 @@ def branches(by: User | None = None, many: int = 30) -> Run:
         )
     path = f"{PUSH}{many - 1:010}, 0000000000"
     make.write(made, step, f"t-{many - 1}", path, channel="__interrupt__", at=clock.at(90))
+    question(made, clock, f"t-{many - 1}", 90, node="reconcile")
     attempt(made, clock, 1, 1, None, holder=LOST)
-    live = {
-        "expires_at": make.soon(seconds=24),
-        "renewed_at": make.ago(seconds=4),
-        "progress_at": make.ago(seconds=9),
-    }
-    make.lease(made, fence=1, holder=LOST, progress_note="Invoice 26 of 30", **live)
+    alive(made, LOST, "Invoice 26 of 30")
     return make.again(made)
 
 
@@ -300,12 +299,7 @@ def nested(by: User | None = None) -> Run:
         node="score",
     )
     attempt(made, clock, 1, 1, None, holder=NEXT)
-    live = {
-        "expires_at": make.soon(seconds=27),
-        "renewed_at": make.ago(seconds=2),
-        "progress_at": make.ago(seconds=20),
-    }
-    make.lease(made, fence=1, holder=NEXT, progress_note="", **live)
+    alive(made, NEXT)
     return make.again(made)
 
 
@@ -339,12 +333,7 @@ def long(by: User | None = None, steps: int = 400) -> Run:
     nodes = [(2 + 15 * n, "tools" if n % 2 else "model") for n in range(steps)]
     chain(made, clock, nodes)
     attempt(made, clock, 1, 1, None, holder=NEXT)
-    live = {
-        "expires_at": make.soon(seconds=27),
-        "renewed_at": make.ago(seconds=2),
-        "progress_at": make.ago(seconds=20),
-    }
-    make.lease(made, fence=1, holder=NEXT, **live)
+    alive(made, NEXT)
     return make.again(made)
 
 

@@ -103,7 +103,8 @@ def checkpoint(run: Run, number: int, *, at: datetime, **fields: Any) -> str:
         "ts": at.isoformat(),
         "channel_values": fields.get("values", {}),
         "channel_versions": {},
-        "versions_seen": {name: {} for name in fields.get("sent", ())},
+        "versions_seen": {name: {} for name in fields.get("sent", ())}
+        | {name: {"x": number} for name in fields.get("seen", ())},
         "updated_channels": list(updated),
     }
     with connection.cursor() as cursor:

@@ -84,6 +84,12 @@ def test_every_task_that_was_sent_is_a_branch_under_its_number(ada) -> None:
 
 
 @pytest.mark.django_db
+def test_a_node_with_a_question_waits_although_others_of_it_work(ada) -> None:
+    run = make.again(scenes.branches(ada))
+    assert journal.read(run, ada, now=timezone.now()).at == {("reconcile",): "human"}
+
+
+@pytest.mark.django_db
 def test_a_killed_worker_its_doubt_and_what_cleared_it_share_one_axis(ada) -> None:
     run = scenes.killed(ada)
     lease, refund = rows(run, ada)[0], row(run, ada, "payments.refund")
