@@ -1,4 +1,4 @@
-"""Pages are in the reader's language and show times in the reader's zone."""
+"""Pages are in the reader's language and show times in their zone, as they read them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 
-from accounts import speech
-from accounts.models import User
+from accounts import reading, speech
+from accounts.models import Hours, Times, User
 
 MACHINES = ("/api/", "/hooks/")
 """Beginnings of addresses at which programs ask: they are answered in English."""
@@ -51,13 +51,13 @@ def language_of(request: HttpRequest) -> str:
 
 
 class TimeZone:
-    """Activates the time zone of the person signed in, or UTC, for one request."""
+    """Activates zone and style of times of the person signed in, or UTC, for one request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        with timezone.override(_zone_of(request)):
+        with timezone.override(_zone_of(request)), reading.override(_style_of(request)):
             return self.get_response(request)
 
 
@@ -69,3 +69,10 @@ def _zone_of(request: HttpRequest) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):  # the database of zones shrank since it was chosen
         return ZoneInfo("UTC")
+
+
+def _style_of(request: HttpRequest) -> reading.Style:
+    user = request.user
+    if not isinstance(user, User):
+        return reading.Style()
+    return reading.Style(absolute=user.times == Times.ABSOLUTE, twelve=user.hours == Hours.TWELVE)

@@ -10,9 +10,10 @@ from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from accounts import groups
+from accounts import groups, sessions
 from accounts.forms import ProfileForm
 from accounts.middleware import SHOW_UTC, language_of
 from accounts.models import User
@@ -26,7 +27,7 @@ class SignedIn(HttpRequest):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: SignedIn) -> HttpResponse:
-    """Settings of the person signed in: name, look, language, time zone, and how they sign in."""
+    """Settings of the person signed in: how pages look and read, and how they sign in."""
     user = User.objects.get(pk=request.user.pk)
     form = ProfileForm(request.POST or None, instance=user)
     if request.method == "POST" and form.is_valid():
@@ -41,8 +42,20 @@ def me(request: SignedIn) -> HttpResponse:
         "may": may,
         "memberships": user.groups.order_by("name"),
         "authenticators": _authenticators(user),
+        "sign_ins": sessions.of(user, here=request.session.session_key),
     }
     return render(request, "accounts/me.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+def sign_out_elsewhere(request: SignedIn) -> HttpResponse:
+    """End the sessions of this person in all other browsers."""
+    ended = sessions.end_others(request.user, here=request.session.session_key)
+    told = ngettext(
+        "Signed out in %(number)s other browser.", "Signed out in %(number)s other browsers.", ended
+    )
+    messages.success(request, told % {"number": ended})
+    return redirect("me")
 
 
 @require_POST

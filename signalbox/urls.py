@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from accounts import views as accounts
 from accounts.saved import views as saved
@@ -22,10 +23,12 @@ urlpatterns = [
     path("me/views/<int:view_id>/rename/", saved.rename, name="rename_view"),
     path("me/views/<int:view_id>/delete/", saved.delete, name="delete_view"),
     path("me/clock/", accounts.clock, name="clock"),
+    path("me/elsewhere/", accounts.sign_out_elsewhere, name="sign_out_elsewhere"),
     path("me/waiting/", views.waiting, name="waiting"),
     # Before allauth's own: who may have an account, and under which address, an administrator says.
     path("accounts/signup/", accounts.closed),
     path("accounts/email/", accounts.closed),
+    path("accounts/sessions/", RedirectView.as_view(pattern_name="me")),  # shown there
     path("accounts/", include("allauth.urls")),
     path("", include("runs.urls")),
     path("", include("approvals.urls")),

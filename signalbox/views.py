@@ -27,7 +27,7 @@ def overview(request: SignedIn) -> HttpResponse:
     return web.answer(request, "overview.html", "now", context)
 
 
-@never_cache
+@conditional_page
 @require_safe
 def waiting(request: HttpRequest) -> HttpResponse:
     """The number beside "Approvals" in the menu: how many requests wait for this person."""

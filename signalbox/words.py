@@ -75,10 +75,24 @@ def _rounded(number: float) -> int:
     return int(number + 0.5)
 
 
-def date_and_time(local: datetime) -> str:
-    """ "2026-11-29 16:21:04"."""
+def date_and_time(local: datetime, *, milliseconds: bool = False, twelve: bool = False) -> str:
+    """ "2026-11-29 16:21:04", "2026-11-29 16:21:04.112", or "2026-11-29 4:21:04 pm"."""
     # Translators: strftime: a date and a time with seconds
-    return local.strftime(pgettext("strftime", "%Y-%m-%d %H:%M:%S"))
+    form = pgettext("strftime", "%Y-%m-%d %H:%M:%S")
+    return local.strftime(_clock(form, local, milliseconds=milliseconds, twelve=twelve))
+
+
+def time_of_day(local: datetime, *, milliseconds: bool = False, twelve: bool = False) -> str:
+    """ "16:21:04", "16:21:04.112", or "4:21:04.112 pm"."""
+    return local.strftime(_clock("%H:%M:%S", local, milliseconds=milliseconds, twelve=twelve))
+
+
+def _clock(form: str, local: datetime, *, milliseconds: bool, twelve: bool) -> str:
+    seconds = f"%S.{local.microsecond // 1000:03}" if milliseconds else "%S"
+    if twelve:
+        form = form.replace("%H", str(local.hour % 12 or 12))
+        seconds += " am" if local.hour < 12 else " pm"
+    return form.replace("%S", seconds)
 
 
 def date_and_minute(local: datetime) -> str:

@@ -14,7 +14,8 @@ Words and marks
     {% copy text "Copy the JSON" %}       a button; there only where a script can copy
 
 Time, size, money
-    {% when dt %}                         "3 min ago", kept right by time.js
+    {% when dt %}                         "3 min ago", kept right by time.js; for people who
+                                          chose so, the same as stamp
     {% stamp dt %}                        "2026-11-29 16:21:04" in the reader's zone
     {% moment dt %}                       "2026-11-29 16:21", for mails
     {% stamp dt "time" %}  {% stamp dt "ms" %}   "16:21:04.112", or with the date before it
@@ -63,7 +64,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from accounts import drafts, speech
+from accounts import drafts, reading, speech
 from accounts.models import User
 from signalbox import jsondiff, jsontree, words
 from signalbox import visible as visible_text
@@ -183,8 +184,8 @@ def copy(text: object, label: str = "") -> SafeString:
 @register.simple_tag(takes_context=True)
 def when(context: Context, moment: datetime | None) -> SafeString | str:
     """How long ago, or how soon. A dash for None."""
-    if moment is None:
-        return "\N{EM DASH}"
+    if moment is None or reading.style().absolute:
+        return stamp(moment)
     now = context.get("server_now") or timezone.now()
     return format_html(
         '<time datetime="{}" title="{}" data-relative>{}</time>',
@@ -202,12 +203,8 @@ def stamp(
     if moment is None:
         return "\N{EM DASH}"
     local = timezone.localtime(moment)
-    milliseconds = f".{local.microsecond // 1000:03}"
-    text = {
-        "date": words.date_and_time(local),
-        "time": f"{local:%H:%M:%S}{milliseconds}",
-        "ms": f"{words.date_and_time(local)}{milliseconds}",
-    }[form]
+    style = {"milliseconds": form != "date", "twelve": reading.style().twelve}
+    text = (words.time_of_day if form == "time" else words.date_and_time)(local, **style)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', _iso(moment), _both(moment), text
     )

@@ -1,23 +1,19 @@
-// Keys: docs/pages.md says what a page gives them to work with. They move the focus, follow links
-// and pause updates; none decides or changes anything. Only Ctrl Enter sends a form, and only one
-// that has a single button which neither harms nor decides.
+// Keys move the focus, follow links and pause updates; none decides or changes anything. Ctrl Enter
+// sends a form if its only button neither harms nor decides. See docs/pages.md.
 import { open } from "./sheet.js";
 
 const PATIENCE = 1500; // milliseconds between g and the letter after it
 const OVER = "dialog[open], details.menu[open]";
-const BOXES = "[type=checkbox], [type=radio]";
-const TYPING = `textarea, select, input:not(${BOXES}), [contenteditable]`;
+const TYPING = "textarea, select, input:not([type=checkbox], [type=radio]), [contenteditable]";
 
 const all = (selector) => [...document.querySelectorAll(selector)].filter((it) => it.checkVisibility());
-const keyed = (key) => document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`);
+const keyed = (key) => document.querySelector(`[data-key="${CSS.escape(key)}"]`);
 const follow = (...selectors) => selectors.map((each) => all(each)[0]).find(Boolean)?.click();
-const focus = (it) => it?.focus();
-
 const step = (by) => {
   const rows = all("main .list .open");
   const here = document.activeElement.closest(".list tr");
   const now = rows.findIndex((row) => here?.contains(row));
-  focus(rows[now < 0 ? 0 : Math.min(Math.max(now + by, 0), rows.length - 1)]);
+  rows[now < 0 ? 0 : Math.min(Math.max(now + by, 0), rows.length - 1)]?.focus();
 };
 const KEYS = {
   j: () => step(1),
@@ -27,17 +23,17 @@ const KEYS = {
   u: () => follow("main a[rel=up]", "main .crumbs a"),
   ".": () => follow("main a[data-key='.']", "main .fresh a"),
   p: () => follow("[data-pause]"),
-  "/": () => focus(all("main [type=search]")[0]),
-  "?": () => open(keyed("?")[0]),
+  "/": () => all("main [type=search]")[0]?.focus(),
+  "?": () => open(keyed("?")),
 };
 
 const commands = ({ key, target }) => {
-  if (key.toLowerCase() === "k") return open(keyed("Ctrl K")[0]), true;
+  if (key.toLowerCase() === "k") return open(keyed("Ctrl K")), true;
   const buttons = [...(target.form?.elements ?? [])].filter((it) => it.type === "submit");
   if (key !== "Enter" || !buttons.length) return false;
   const [only] = buttons;
-  if (buttons.length > 1 || only.matches(".danger, [data-key]")) focus(buttons.find((it) => it.matches(".primary")) ?? only);
-  else only.click();
+  if (buttons.length < 2 && !only.matches(".danger, [data-key]")) only.click();
+  else (buttons.find((it) => it.matches(".primary")) ?? only).focus();
   return true;
 };
 
@@ -45,9 +41,9 @@ let lead = 0;
 const single = (key) => {
   const after = Date.now() - lead < PATIENCE;
   lead = key === "g" && !after ? Date.now() : 0;
-  if (after) return keyed(`g ${key}`)[0]?.click();
+  if (after) return keyed(`g ${key}`)?.click();
   if (/^[1-9]$/.test(key)) return all("main .tabs a")[key - 1]?.click();
-  return Object.hasOwn(KEYS, key) ? KEYS[key]() : focus([...keyed(key)].find((it) => it.checkVisibility()));
+  return Object.hasOwn(KEYS, key) ? KEYS[key]() : all(`[data-key="${CSS.escape(key)}"]`)[0]?.focus();
 };
 
 document.addEventListener("keydown", (event) => {

@@ -1,80 +1,86 @@
+// Asks each [data-live] region to refresh itself every data-live seconds, unless the reader is busy
+// in it, away or has paused: see docs/pages.md.
+import { clock, heard } from "./time.js";
 import { say } from "./words.js";
 
-// Asks every [data-live] region to refresh itself, unless the reader is busy, away or has paused.
-//
-// A region polls every data-live seconds; each failure in a row doubles that, up to 16 times. Its
-// answer is morphed in, so focus, scroll and what the reader opened stay. An answer with status 286
-// is the last one. A response may carry HX-Trigger: {"announce": "3 new runs"}; it is read out once.
 const PAUSED = "signalbox.paused";
 const root = document.documentElement;
-const clock = () => new Date().toLocaleTimeString([], { hour12: false });
 
-const busy = (region) =>
-  region.contains(document.activeElement) &&
-  document.activeElement.matches("input, textarea, select, [contenteditable]");
+let pressed = null; // what the reader holds down
+document.addEventListener("pointerdown", ({ target }) => { pressed = target; });
+for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => { pressed = null; });
+
 const resting = (region) =>
-  root.dataset.paused === "true" || document.visibilityState !== "visible" || busy(region);
+  root.dataset.paused === "true" || document.visibilityState !== "visible" || region.contains(pressed) ||
+  region.querySelector(":is(input, textarea, select):focus") ||
+  (!getSelection().isCollapsed && getSelection().containsNode(region, true));
 
-const watched = new WeakSet();
-const watch = (region) => {
-  if (watched.has(region)) return;
-  watched.add(region);
-  const tick = () => {
-    if (!region.isConnected || !region.dataset.live) return watched.delete(region);
-    if (!resting(region)) htmx.trigger(region, "live");
-    return wait();
-  };
-  const wait = () =>
-    setTimeout(tick, Number(region.dataset.live) * 1000 * 2 ** Math.min(Number(region.dataset.failures ?? 0), 4));
-  region.dataset.since = clock();
-  wait();
+const due = new WeakMap();
+const plan = (region) => {
+  due.set(region, Date.now() + region.dataset.live * 1000 * 2 ** Math.min(region.dataset.failures ?? 0, 4));
 };
-const watchAll = () => {
-  document.querySelectorAll("[data-live]").forEach(watch);
-  const any = document.querySelector("[data-live]") !== null;
-  for (const button of document.querySelectorAll("[data-pause]")) button.hidden = !any;
+const look = () => {
+  for (const region of document.querySelectorAll("[data-live]")) {
+    region.dataset.since ??= clock();
+    if (!due.has(region)) plan(region);
+    if (Date.now() < due.get(region) || resting(region) || region.matches(".htmx-request")) continue;
+    plan(region);
+    htmx.trigger(region, "live");
+  }
 };
+setInterval(look, 500);
 
-// A poll's answer that arrives while the reader types is dropped, not put under their hands.
+// An answer that comes while the reader is busy is dropped, and the row that they point at or have
+// chosen stays where it is, whatever appears above it.
+let kept = {};
 document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
-  if (target.dataset?.live && detail.requestConfig?.triggeringEvent?.type === "live" && resting(target)) detail.shouldSwap = false;
+  if (!target.dataset?.live || detail.requestConfig?.triggeringEvent?.type !== "live") return;
+  if (resting(target)) detail.shouldSwap = false;
+  const anchor = target.querySelector("tr:hover, tr:focus-within, a:focus, button:focus");
+  kept = { anchor, top: anchor?.getBoundingClientRect().top };
 });
+document.addEventListener("htmx:afterSwap", () => {
+  if (kept.anchor?.isConnected) scrollBy(0, kept.anchor.getBoundingClientRect().top - kept.top);
+  kept = {};
+});
+
 document.addEventListener("htmx:afterRequest", ({ target, detail }) => {
-  if (!target.dataset?.live) return;
-  const note = target.previousElementSibling?.matches("[data-stale-note]") ? target.previousElementSibling : null;
+  const { dataset } = target;
+  if (!dataset?.live) return;
   if (detail.successful) {
-    target.dataset.failures = "0";
-    target.dataset.since = clock();
-    delete target.dataset.stale;
-    if (detail.xhr.status === 286) delete target.dataset.live;
-    note?.remove();
+    heard(detail.xhr.getResponseHeader("Date"));
+    Object.assign(dataset, { failures: 0, since: clock() });
+    delete dataset.stale;
+    if (target.previousElementSibling?.matches(".stale")) target.previousElementSibling.remove();
+    if (detail.xhr.status === 286) delete dataset.live;
+    else plan(target);
     return;
   }
-  target.dataset.failures = String(Number(target.dataset.failures ?? 0) + 1);
-  if ("quiet" in target.dataset) return;
-  target.dataset.stale = "";
-  const text = say("stale", { time: target.dataset.since });
-  if (note) { note.textContent = text; return; }
-  const made = document.createElement("p");
-  made.className = "stale small";
-  made.dataset.staleNote = "";
-  made.setAttribute("role", "status");
-  made.textContent = text;
-  target.before(made);
-});
-document.addEventListener("htmx:load", watchAll);
-document.addEventListener("announce", ({ detail }) => {
-  document.getElementById("announce").textContent = detail.value;
+  dataset.failures = Number(dataset.failures ?? 0) + 1;
+  plan(target);
+  if ("quiet" in dataset || "stale" in dataset) return;
+  dataset.stale = "";
+  const textContent = say("stale", { time: dataset.since });
+  target.before(Object.assign(document.createElement("p"), { className: "stale small", textContent }));
+  read(textContent);
 });
 
+const heap = new Set();
+const read = (text) => {
+  if (!heap.size) setTimeout(() => { document.getElementById("announce").textContent = [...heap].join(" "); heap.clear(); }, 200);
+  heap.add(text);
+};
+document.addEventListener("announce", ({ detail }) => read(detail.value));
+
+const buttons = () => document.querySelectorAll("[data-pause]");
 const pause = (on) => {
-  root.dataset.paused = String(on);
-  sessionStorage.setItem(PAUSED, String(on));
-  for (const button of document.querySelectorAll("[data-pause]")) button.setAttribute("aria-pressed", String(on));
+  root.dataset.paused = on;
+  sessionStorage.setItem(PAUSED, on);
+  for (const button of buttons()) button.ariaPressed = String(on);
 };
 document.addEventListener("click", ({ target }) => {
   const button = target.closest?.("[data-pause]");
-  if (button) pause(button.getAttribute("aria-pressed") !== "true");
+  if (button) pause(button.ariaPressed !== "true");
 });
 
 // A poll must not close or open what the reader opened or closed, nor untick what they ticked.
@@ -82,5 +88,11 @@ Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
   !(name === "open" && node.localName === "details") && !(name === "hidden" && node.matches(".copy, [data-pause]")) &&
   !(name === "checked" && node.matches("[data-live] input")) && !(name === "aria-pressed" && node.matches("[data-pause]"));
 
-watchAll();
+const show = () => {
+  const any = document.querySelector("[data-live]") !== null;
+  for (const button of buttons()) button.hidden = !any;
+  look();
+};
+document.addEventListener("htmx:load", show);
+show();
 pause(sessionStorage.getItem(PAUSED) === "true");

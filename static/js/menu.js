@@ -1,12 +1,10 @@
 // The account menu is a <details>: close it on Escape and on a click elsewhere.
-const menus = () => document.querySelectorAll("details.menu[open]");
+const menu = document.querySelector("details.menu");
 document.addEventListener("click", ({ target }) => {
-  for (const menu of menus()) if (!menu.contains(target)) menu.open = false;
+  if (!menu?.contains(target)) menu?.removeAttribute("open");
 });
 document.addEventListener("keydown", ({ key }) => {
-  if (key !== "Escape") return;
-  for (const menu of menus()) {
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  }
+  if (key !== "Escape" || !menu?.open) return;
+  menu.open = false;
+  menu.firstElementChild.focus();
 });

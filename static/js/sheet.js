@@ -1,5 +1,4 @@
-// One dialog for what comes over a page: where to go, and the keys. Links with data-sheet open it;
-// without a script, and where it cannot be fetched, they lead to the same as a page.
+// One dialog over the page for what links with data-sheet lead to: the palette, the keys.
 const sheet = document.getElementById("sheet");
 
 export const open = async (link) => {
@@ -22,24 +21,23 @@ document.addEventListener("click", (event) => {
 });
 sheet?.addEventListener("close", () => sheet.replaceChildren());
 
-// The palette: arrows choose among its answers, Enter follows the chosen one. An answer to what was
-// typed before is not followed: the form is sent instead, and answers as a page.
+// Arrows choose among the answers of the palette, Enter follows the chosen one. An answer to what
+// was typed before is not followed: the form is sent instead.
 const list = () => document.getElementById("go-list");
-const chosen = () => list()?.querySelector("[aria-selected=true]");
 const choose = (index) => {
   const options = list()?.children ?? [];
   const one = options[(index + options.length) % options.length];
-  for (const each of options) each.setAttribute("aria-selected", String(each === one));
+  for (const each of options) each.ariaSelected = String(each === one);
   document.getElementById("go-text")?.setAttribute("aria-activedescendant", one?.id ?? "");
   one?.scrollIntoView({ block: "nearest" });
 };
 sheet?.addEventListener("keydown", (event) => {
   const { target, key } = event;
   if (target.id !== "go-text" || event.isComposing) return;
-  const now = [...list().children].indexOf(chosen());
-  const current = list().dataset.for === target.value.trim();
+  const options = [...list().children];
+  const now = options.findIndex((each) => each.ariaSelected === "true");
   if (key === "ArrowDown" || key === "ArrowUp") choose(now + (key === "ArrowDown" ? 1 : -1));
-  else if (key === "Enter" && current && chosen()) chosen().click();
+  else if (key === "Enter" && now >= 0 && list().dataset.for === target.value.trim()) options[now].click();
   else return;
   event.preventDefault();
 });

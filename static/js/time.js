@@ -2,7 +2,19 @@ import { say } from "./words.js";
 
 // Keeps "3 min ago" right, by the server's clock: a wrong clock of this device cannot lie.
 const meta = document.querySelector('meta[name="server-time"]');
-const offset = meta ? Date.parse(meta.content) - Date.now() : 0;
+let offset = meta ? Date.parse(meta.content) - Date.now() : 0;
+const { zone, hours } = document.documentElement.dataset;
+
+// A page from the browser's store has a moment long past; answers tell newer ones.
+export const heard = (date) => {
+  const told = Date.parse(date) - Date.now();
+  if (Math.abs(told - offset) > 2000) offset = told; // never NaN
+};
+export const clock = () =>
+  new Date(Date.now() + offset).toLocaleTimeString(document.documentElement.lang, {
+    timeZone: zone,
+    hourCycle: hours === "12" ? "h12" : "h23",
+  });
 
 // The same steps as signalbox/words.py.
 export const relative = (moment, now) => {
@@ -22,6 +34,7 @@ const refresh = () => {
 };
 setInterval(() => document.visibilityState === "visible" && refresh(), 30_000);
 document.addEventListener("visibilitychange", refresh);
+document.addEventListener("htmx:afterSwap", refresh); // what has not changed comes from the store
 
 // On the settings page: offer the zone that this device is set to.
 const offer = document.querySelector("[data-zone-of-device]");

@@ -22,6 +22,9 @@ broken = False
 finished = False
 """While true, live regions get their last answer."""
 
+rows: list[str] = []
+"""What live regions get, if it is not empty."""
+
 
 class Reason(forms.Form):
     reason = forms.CharField(
@@ -66,6 +69,8 @@ def confirm(request: HttpRequest) -> HttpResponse:
 def tick(request: HttpRequest) -> HttpResponse:
     if broken:
         return HttpResponse(status=503)
+    if rows:
+        return HttpResponse("".join(rows))
     if finished:
         return HttpResponse('<p>Answer <b id="number">0</b>: the last</p>', status=286)
     template = engines["django"].from_string(

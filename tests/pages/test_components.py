@@ -90,7 +90,7 @@ def test_a_region_that_cannot_be_updated_says_since_when(ada, monkeypatch, compl
     ada.goto("/gallery/")
     ada.locator("#number").wait_for()
     monkeypatch.setattr(gallery, "broken", True)
-    stale = ada.get_by_text("Not updated since")
+    stale = ada.locator(".stale", has_text="Not updated since")
     expect(stale).to_be_visible()
     monkeypatch.setattr(gallery, "broken", False)
     expect(stale).to_have_count(0)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from approvals.models import Decision
+from approvals.models import Decision, Request
 from runs import dispatch
 from tests.approvals.conftest import ask, ours, pending
 from tests.pages.screens import resize
@@ -80,15 +80,17 @@ def test_keys_do_nothing_in_fields_with_modifiers_or_below_a_dialog(ada) -> None
 
 def test_who_switched_keys_off_keeps_only_those_with_ctrl(page, signed_in) -> None:
     signed_in(page, person("Ada", shortcuts=False)).goto("/runs/")
-    for key in ("g", "l", "?", "/", "p"):
+    for key in ("p", "?", "/", "g", "l"):
         page.keyboard.press(key)
+    expect(page.get_by_role("searchbox").first).not_to_be_focused()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.locator("[data-pause]").first).to_have_attribute("aria-pressed", "false")
+    assert page.url.endswith("/runs/")
     page.keyboard.press("Control+k")
     expect(page.get_by_role("combobox", name="Go to a page or run")).to_be_focused()
 
 
-def refund(settings):
+def refund(settings) -> Request:
     settings.APPROVALS_POLICIES = []
     settings.APPROVALS_DEFAULT = {
         "name": "refunds",
@@ -97,7 +99,8 @@ def refund(settings):
     }
     run = make.run("Refund order 10382", status="waiting", starter="api")
     question = ours("Refund EUR 600.00", args={"order_id": "10382", "amount_cents": 60000})
-    return ask(run, pending(question))
+    request: Request = ask(run, pending(question))
+    return request
 
 
 def test_a_and_r_move_to_the_buttons_of_a_decision_and_decide_nothing(

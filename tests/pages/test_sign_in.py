@@ -34,7 +34,7 @@ def test_somebody_signs_in_and_out_with_the_mouse(page) -> None:
     sign_in(page)
     expect(page).to_have_url(SIGNED_IN)
     page.get_by_text("Ada Marsh").click()
-    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
     page.goto("/me/")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
@@ -107,7 +107,7 @@ def test_everything_works_without_scripts(open_page) -> None:
 
 def test_the_account_menu_closes_on_escape_and_on_a_click_elsewhere(page, signed_in) -> None:
     signed_in(page, person("Ada")).goto("/me/")
-    out = page.get_by_role("button", name="Sign out")
+    out = page.get_by_role("button", name="Sign out", exact=True)
     page.locator("details.menu > summary").press("Enter")
     expect(out).to_be_visible()
     page.keyboard.press("Escape")

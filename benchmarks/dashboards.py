@@ -1,0 +1,165 @@
+"""What do fifty open dashboards cost while nothing changes?
+
+    .venv/bin/python -m benchmarks.dashboards [--clients 50] [--seconds 20] [--json FILE|-]
+
+A scratch database is seeded, and each client keeps one page open in a browser's place: the
+overview, the list of runs, the inbox or the page of a waiting run, each for the number in the
+menu, too. They ask as the page tells them to (`data-live`), with the ETag of the answer before.
+Time is simulated: who is due next asks at once, in the server's process, so the queries of so many
+seconds are counted exactly, and the time spent on them is measured.
+
+JSON: {"clients", "seconds", "requests", "unchanged", "queries", "queries_per_second",
+"busy_ms_per_second", "regions": [{"name", "requests", "unchanged", "queries_each", "median_ms"}]}
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import django
+
+from signalbox.embedded import places, services
+
+LIVE = re.compile(r'data-live="(\d+)" hx-get="([^"]+)"')
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--runs", type=int, default=2_000)
+    parser.add_argument("--json", default="", metavar="FILE|-")
+    options = parser.parse_args()
+    with services.scratch() as state:
+        os.environ |= places.environment(state) | {"LOG_LEVEL": "ERROR"}
+        for command in (["migrate", "--verbosity", "0"], ["seed", "--runs", str(options.runs)]):
+            subprocess.run([sys.executable, "manage.py", *command], check=True)  # noqa: S603 (our own program)
+        result = measure(options.clients, options.seconds)
+    line = json.dumps(result)
+    if options.json and options.json != "-":
+        Path(options.json).write_text(line + "\n")
+    sys.stdout.write(line + "\n")
+
+
+@dataclass(order=True, slots=True)
+class Region:
+    """A live region of one client's page, and when it asks next."""
+
+    due: float
+    number: int
+    name: str = field(compare=False)
+    url: str = field(compare=False)
+    every: int = field(compare=False)
+    client: Any = field(compare=False)
+    etag: str = field(compare=False, default="")
+
+
+@dataclass(slots=True)
+class Tally:
+    requests: int = 0
+    unchanged: int = 0
+    queries: int = 0
+    took: list[float] = field(default_factory=list)
+
+
+def measure(clients: int, seconds: float) -> dict[str, object]:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "signalbox.seed.settings")
+    django.setup()
+    from django.conf import settings  # noqa: PLC0415 (only now do models exist)
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    waiting = list(_open(clients))
+    heapq.heapify(waiting)
+    tallies: dict[str, Tally] = {}
+    while waiting[0].due <= 2 * seconds:
+        region = heapq.heappop(waiting)
+        # The first half brings every region to the answer that it then finds unchanged.
+        tally = tallies.setdefault(region.name, Tally()) if region.due > seconds else Tally()
+        _ask(region, tally)
+        region.due += region.every
+        heapq.heappush(waiting, region)
+    return _result(clients, seconds, tallies)
+
+
+def _open(clients: int) -> Iterator[Region]:
+    """The regions of the pages that the clients have open, spread over time."""
+    from django.test import Client  # noqa: PLC0415
+    from django.urls import reverse  # noqa: PLC0415
+
+    from accounts.models import User  # noqa: PLC0415
+    from runs.models import Run  # noqa: PLC0415
+
+    run = Run.objects.filter(status="waiting").order_by("-created_at")[0]
+    pages = {
+        "overview": reverse("overview"),
+        "runs": reverse("runs:list"),
+        "inbox": reverse("approvals:inbox"),
+        "run": reverse("runs:run", args=[run.pk]),
+    }
+    people = list(User.objects.filter(groups__name="admin").order_by("pk")[:clients])
+    for number in range(clients):
+        name, address = list(pages.items())[number % len(pages)]
+        client = Client()
+        client.force_login(people[number % len(people)])
+        for place, (every, url) in enumerate(LIVE.findall(client.get(address).text)):
+            what = "menu" if url == reverse("waiting") else name
+            start = int(every) * (number + 1) / clients
+            url = url.replace("&amp;", "&")
+            yield Region(start, number * 10 + place, what, url, int(every), client)
+
+
+def _ask(region: Region, tally: Tally) -> None:
+    from django.db import connection  # noqa: PLC0415
+    from django.test.utils import CaptureQueriesContext  # noqa: PLC0415
+
+    headers = {"HX-Request": "true"} | ({"If-None-Match": region.etag} if region.etag else {})
+    with CaptureQueriesContext(connection) as seen:
+        started = time.perf_counter()
+        answer = region.client.get(region.url, headers=headers)
+        tally.took.append((time.perf_counter() - started) * 1000)
+    if answer.status_code not in (200, 304):
+        raise SystemExit(f"{region.url} answered {answer.status_code}")
+    region.etag = answer.headers.get("ETag", region.etag)
+    tally.requests += 1
+    tally.unchanged += answer.status_code == 304
+    tally.queries += len(seen)
+
+
+def _result(clients: int, seconds: float, tallies: dict[str, Tally]) -> dict[str, object]:
+    every = tallies.values()
+    queries = sum(tally.queries for tally in every)
+    return {
+        "clients": clients,
+        "seconds": seconds,
+        "requests": sum(tally.requests for tally in every),
+        "unchanged": sum(tally.unchanged for tally in every),
+        "queries": queries,
+        "queries_per_second": round(queries / seconds, 1),
+        "busy_ms_per_second": round(sum(sum(tally.took) for tally in every) / seconds, 1),
+        "regions": [
+            {
+                "name": name,
+                "requests": tally.requests,
+                "unchanged": tally.unchanged,
+                "queries_each": round(tally.queries / tally.requests, 1),
+                "median_ms": round(statistics.median(tally.took), 1),
+            }
+            for name, tally in sorted(tallies.items())
+        ],
+    }
+
+
+if __name__ == "__main__":
+    main()
