@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -115,8 +116,9 @@ def _page(
     confirmed: bool = False,
     code: int = 200,
 ) -> HttpResponse:
+    now = clock.now()
     context = {
-        "lines": [_line(each, user) for each in acts.seen_by(user)[:MOST]],
+        "lines": [_line(each, user, now) for each in acts.seen_by(user)[:MOST]],
         "form": form,
         "confirmed": confirmed,
         "proof": not actors.fresh(Actor.of(request), acts.FRESH),
@@ -124,8 +126,7 @@ def _page(
     return render(request, "approvals/delegations.html", context, status=code)
 
 
-def _line(delegation: Delegation, user: User) -> Line:
-    now = clock.now()
+def _line(delegation: Delegation, user: User, now: datetime) -> Line:
     if delegation.ended_at is not None:
         state = STATES["ended"]
     elif delegation.ends_at <= now:
@@ -162,7 +163,7 @@ def end(request: HttpRequest, delegation_id: int) -> HttpResponse:
                 messages.success(request, _("Ended. From now on only their own say counts."))
                 return HttpResponseRedirect(reverse("approvals:delegations"))
     context = {
-        "line": _line(found, user),
+        "line": _line(found, user, clock.now()),
         "form": form,
         "confirmed": kept is not None,
         "verb": _("End it now"),

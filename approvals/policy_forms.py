@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from accounts.backends import PeopleBackend
 from accounts.models import User
 from accounts.speech import later as _
 from approvals import delegations, eligibility, gates, shapes
@@ -118,8 +120,7 @@ class DelegationForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        able = [each for each in User.objects.order_by("first_name", "email") if _able(each)]
-        people = User.objects.filter(pk__in=[each.pk for each in able])
+        people = _able()
         zone = timezone.get_current_timezone_name()
         self.fields["stand_in"] = _people(self.fields["stand_in"], people.exclude(pk=user.pk))
         if user.has_perm(delegations.FOR_OTHERS):
@@ -146,8 +147,11 @@ class EndForm(forms.Form):
     )
 
 
-def _able(user: User) -> bool:
-    return user.may_sign_in and user.has_perm(eligibility.PERMISSION)
+def _able() -> QuerySet[User]:
+    """Everybody who may decide. One query, however many there are."""
+    found = PeopleBackend().with_perm(eligibility.PERMISSION).order_by("first_name", "email")
+    able = [each.pk for each in found if each.may_sign_in]
+    return User.objects.filter(pk__in=able).order_by("first_name", "email")
 
 
 def _people(field: forms.Field, people: Any) -> forms.ModelChoiceField[User]:

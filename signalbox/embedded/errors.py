@@ -23,6 +23,11 @@ class NoServerUser(EmbeddedError):
     ordinary user, set SIGNALBOX_STATE to a folder that others may enter, or set DATABASE_URL."""
 
 
+class BadOptions(EmbeddedError):
+    """SIGNALBOX_POSTGRES has something that is no setting. Write names and values of PostgreSQL's
+    settings with a space between two, such as shared_buffers=1GB work_mem=16MB."""
+
+
 class StartFailed(EmbeddedError):
     """An embedded service did not start."""
 

@@ -1,7 +1,8 @@
 """The embedded PostgreSQL: made, started, asked and stopped. Callers hold the lock of `services`.
 
 1. It listens only on a unix socket in a folder that nobody else may enter; inside it trusts.
-2. It is as durable as any PostgreSQL: fsync and synchronous_commit stay on.
+2. It is as durable as any PostgreSQL: fsync and synchronous_commit stay on. SIGNALBOX_POSTGRES in
+   the environment of whoever starts it sets more, such as `shared_buffers=1GB work_mem=16MB`.
 3. "Running" means that it answers. A process number proves nothing: it may be a zombie's.
 4. A half-made cluster is never found: it is made beside its place and renamed.
 """
@@ -9,6 +10,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
 import shutil
 import time
@@ -22,6 +24,7 @@ NAME = "signalbox"
 """The database, and the role that owns it."""
 START_SECONDS = 30.0
 """How long a start is tried again: after a kill, the old server's children live on for a moment."""
+CHOSEN = "SIGNALBOX_POSTGRES"
 OPTIONS = {
     "listen_addresses": "",
     "max_connections": "200",
@@ -99,8 +102,16 @@ def _start(state: Path) -> None:
 
 def _options(state: Path) -> str:
     sockets = str(places.sockets(state)).replace('"', '""')
-    options = OPTIONS | {"unix_socket_directories": f'"{sockets}"'}
+    options = OPTIONS | _chosen() | {"unix_socket_directories": f'"{sockets}"'}
     return " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
+
+
+def _chosen() -> dict[str, str]:
+    """Raises BadOptions."""
+    pairs = [part.partition("=") for part in os.environ.get(CHOSEN, "").split()]
+    if not all(name and value for name, _, value in pairs):
+        raise errors.BadOptions
+    return {name: value for name, _, value in pairs}
 
 
 def _make_cluster(who: identity.Identity, data: Path) -> None:

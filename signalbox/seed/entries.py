@@ -1,51 +1,61 @@
-"""The audit log of the copies: written with digests of their own, and sealed."""
+"""The audit log of the copies: digests of their own, in the order of their times, and sealed.
+
+The originals are driven first, so their entries are the newest. A log is in order if its ids are:
+ids are left free below those of the originals (`leave_room`), and the copies' entries take them.
+"""
 
 from __future__ import annotations
 
 import json
-import re
-import uuid
 from collections.abc import Iterator
 from datetime import datetime
-from functools import partial
-from hashlib import md5
+from hashlib import sha256
+from heapq import heappop, heappush
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
-from accounts.models import User
 from audit import canonical, seal
-from audit.models import Entry
-from signalbox.seed.originals import ORDER
+from audit.models import content
+from signalbox.seed import scripts
+from signalbox.seed.loading import SQL
+from signalbox.seed.people import Cast
+from signalbox.seed.scripts import Copy, Script
 
 COLUMNS = (
-    *("at", "verb", "actor_kind", "actor_id", "actor_label", "entry", "target_kind", "target_id"),
-    *("run_id", "allowed", "reason", "data", "digest"),
+    *("id", "at", "digest", "verb", "actor_kind", "actor_id", "actor_label", "entry"),
+    *("target_kind", "target_id", "run_id", "allowed", "reason", "data"),
 )
+ROOM, LEAST_ROOM = 100, 100_000
+"""Ids left free for each run, and in all; its entries are far fewer."""
+SIGN_INS = 10
+"""Of so many copies' starters, one has just signed in."""
 SEALED_AT_ONCE = 20_000
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LEAVE_ROOM = (SQL / "leave_room.sql").read_text()
 
-Row = tuple[Any, ...]  # what COPY takes, column by column
+Said = tuple[datetime, str]
+"""The time of an entry and its canonical text."""
 
 
-def write(originals: list[UUID], *, least: int) -> int:
-    """Write the entries of all copies, oldest run first; with sign-ins, at least so many."""
-    templates = {run: list(Entry.objects.filter(run_id=run).order_by("id")) for run in originals}
-    people = list(User.objects.order_by("pk"))
+def leave_room(runs: int) -> int:
+    """Leave ids free for the entries of so many runs; return the first."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT c.id, c.original, extract(epoch FROM c.shift)::float8, c.number, c.shift,"
-            " now() + c.shift FROM seed_copy c ORDER BY c.shift"
-        )
-        copies = cursor.fetchall()
-        names = ", ".join(COLUMNS)
-        count = 0
-        with cursor.copy(f"COPY audit_entry ({names}) FROM STDIN") as out:
-            for row in _rows(copies, templates, people, least):
-                out.write_row(row)
-                count += 1
-    return count
+        cursor.execute(LEAVE_ROOM, {"room": max(runs * ROOM, LEAST_ROOM)})
+        (first,) = cursor.fetchone()
+    return int(first)
+
+
+def write(originals: list[UUID], cast: Cast, *, first: int) -> int:
+    """Write the entries of all copies, with ids from `first` on. Returns how many."""
+    known = {run_id: Script(run_id, cast) for run_id in originals}
+    copies = scripts.copies()
+    place = first
+    into = f"COPY audit_entry ({', '.join(COLUMNS)}) FROM STDIN"
+    with connection.cursor() as cursor, cursor.copy(into) as out:
+        for place, said in enumerate(_in_order(known, copies), start=first):
+            out.write_row(_row(place, *said))
+    return place - first + 1
 
 
 def seal_all() -> Iterator[int]:
@@ -56,65 +66,33 @@ def seal_all() -> Iterator[int]:
         yield done
 
 
-def _rows(
-    copies: list[tuple[Any, ...]],
-    templates: dict[UUID, list[Entry]],
-    people: list[User],
-    least: int,
-) -> Iterator[Row]:
-    own = sum(len(templates[copy[1]]) for copy in copies)
-    spare = max(least - own, 0)
-    for place, (new, original, _, number, shift, at) in enumerate(copies):
-        for entry in templates[original]:
-            yield _copied(entry, new, original, number, entry.at + shift)
-        for _ in range(spare * (place + 1) // len(copies) - spare * place // len(copies)):
-            yield _sign_in(people[(place * place) % len(people)], at)
+def _in_order(known: dict[UUID, Script], copies: list[Copy]) -> Iterator[Said]:
+    """What all copies say, the oldest first."""
+    ahead: list[Said] = []
+    begins = {copy.id: known[copy.original].begins(copy) for copy in copies}
+    for number, copy in enumerate(sorted(copies, key=lambda copy: begins[copy.id])):
+        while ahead and ahead[0][0] < begins[copy.id]:
+            yield heappop(ahead)
+        if number % SIGN_INS == 0:
+            heappush(ahead, (begins[copy.id], _sign_in(copy)))
+        for said in known[copy.original].played(copy):
+            heappush(ahead, said)
+    while ahead:
+        yield heappop(ahead)
 
 
-def _copied(entry: Entry, new: UUID, original: UUID, number: str, at: datetime) -> Row:
-    known = str(original)
+def _sign_in(copy: Copy) -> str:
+    person = str(copy.starter)
+    who = ("user", person, copy.starter_label, "page", "person", person)
+    said = content("person.signed_in", *who, None, True, "", {})
+    return canonical.dumps(said).decode()
 
-    def other(found: re.Match[str], *, run: str) -> str:
-        old = found[0]
-        return run if old == known else str(UUID(md5((run + old).encode()).hexdigest()))  # noqa: S324 (a name, no secret)
 
-    renamed = partial(_UUID.sub, partial(other, run=str(new)))
-    data = renamed(json.dumps(entry.data)).replace(ORDER, number)
-    return _row(
-        at,
-        verb=entry.verb,
-        actor_kind=entry.actor_kind,
-        actor_id=entry.actor_id,
-        actor_label=entry.actor_label,
-        entry=entry.entry,
-        target_kind=entry.target_kind,
-        target_id=renamed(entry.target_id),
-        run_id=new,
-        allowed=entry.allowed,
-        reason=entry.reason,
-        data=json.loads(data),
+def _row(place: int, at: datetime, text: str) -> tuple[Any, ...]:
+    """What COPY takes, column by column."""
+    said = json.loads(text)
+    return (
+        *(place, at, sha256(text.encode()).hexdigest(), said["verb"]),
+        *(*said["actor"], *said["target"], said["run"], said["allowed"], said["reason"]),
+        json.dumps(said["data"]),
     )
-
-
-def _sign_in(user: User, at: datetime) -> Row:
-    return _row(
-        at,
-        verb="person.signed_in",
-        actor_kind="user",
-        actor_id=str(user.pk),
-        actor_label=user.label,
-        entry="page",
-        target_kind="person",
-        target_id=str(user.pk),
-        run_id=None,
-        allowed=True,
-        reason="",
-        data={"session": uuid.UUID(int=user.pk).hex},
-    )
-
-
-def _row(at: datetime, **fields: Any) -> Row:
-    entry = Entry(**fields)
-    digest = canonical.digest(entry.content)
-    values = fields | {"at": at, "digest": digest, "data": json.dumps(fields["data"])}
-    return tuple(values[name] for name in COLUMNS)

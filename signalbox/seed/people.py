@@ -2,28 +2,63 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import Group
+from dataclasses import dataclass
+
+from django.contrib.auth.models import Group, Permission
 
 from accounts import groups
 from accounts.models import User
 
 FINANCE = "finance"
 PEOPLE = 300
+OWNERS = "owners"
+OWN = (50, 7)
+"""Every fiftieth person, from the eighth on, may only look at what is theirs."""
+LOOK = ("view_run", "view_effect", "view_request")
 EVERY = {groups.ADMIN: 100, groups.AUDITOR: 30, groups.OPERATOR: 15}
-"""One of so many is in this group; everybody else approves."""
+"""One of so many is in this group; almost everybody else approves."""
+FIRST = (
+    *("Ada", "Amir", "Beatriz", "Chidi", "Dana", "Elif", "Farah", "Goran", "Hana", "Ines"),
+    *("Jonas", "Kemal", "Lena", "Mateo", "Nadia", "Olga", "Pavel", "Rosa", "Samir", "Tove"),
+)
+LAST = (
+    *("Adeyemi", "Bergmann", "Castillo", "Dvorak", "Eriksen", "Fontaine", "Galli", "Haddad"),
+    *("Ivanova", "Jansen", "Kowalski", "Lindqvist", "Moreau", "Novak", "Okafor"),
+)
 
 
-def make() -> tuple[User, User, User]:
-    """Make all of them; return a requester, an approver and an operator for the originals."""
-    for group in (*EVERY, groups.APPROVER, FINANCE):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """Who plays in the originals; copies have others in their places."""
+
+    requester: User
+    approver: User
+    operator: User
+
+
+def make() -> Cast:
+    """Make all of them; return those of the originals."""
+    for group in (*EVERY, groups.APPROVER, FINANCE, OWNERS):
         Group.objects.get_or_create(name=group)
-    people = User.objects.bulk_create(
-        User(email=f"person{n}@seed.example", first_name=f"Person {n}") for n in range(PEOPLE)
-    )
+    looking = Permission.objects.filter(codename__in=LOOK)
+    Group.objects.get(name=OWNERS).permissions.set(looking)
+    people = User.objects.bulk_create(map(_person, range(PEOPLE)))
     known = {group.name: group for group in Group.objects.all()}
     for number, user in enumerate(people):
-        role = next((name for name, every in EVERY.items() if number % every == 0), "")
-        names = [role] if role else [groups.APPROVER, FINANCE]
-        user.groups.set([known[name] for name in names])
+        user.groups.set([known[name] for name in _groups(number)])
     first = EVERY[groups.OPERATOR]
-    return people[first], people[1], people[3 * first]
+    return Cast(requester=people[first], approver=people[1], operator=people[3 * first])
+
+
+def _person(number: int) -> User:
+    first, last = FIRST[number % len(FIRST)], LAST[number // len(FIRST)]
+    email = f"{first}.{last}@seed.example".lower()
+    return User(email=email, first_name=first, last_name=last)
+
+
+def _groups(number: int) -> list[str]:
+    every, first = OWN
+    if number % every == first:
+        return [OWNERS]
+    role = next((name for name, every in EVERY.items() if number % every == 0), "")
+    return [role] if role else [groups.APPROVER, FINANCE]

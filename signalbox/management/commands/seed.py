@@ -18,8 +18,8 @@ class Command(BaseCommand):
     """Exit status 0: done; 1: not possible; 2: wrong usage."""
 
     help = (
-        "Fill an empty database for trials of load: about ten effects and ten audit entries a run."
-        " The times are made up, so verify_audit objects to them."
+        "Fill an empty database for trials of load: about ten effects and twelve audit entries a"
+        " run, with made-up people and times."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
