@@ -31,6 +31,10 @@ from runs.models import Run
 from runs.status import LIVE, State
 
 PAGE = 50
+MOST_TOLD = 99
+"""More requests that wait for somebody are told as "99+"."""
+HEAVY = ("askers", "run__input", "run__output", "run__error", "run__park_detail")
+"""What no list shows."""
 MOST = 500
 """Open requests looked at for one person, nearest deadline first."""
 
@@ -56,8 +60,18 @@ class Row:
 
 
 def waiting_for(user: User) -> int:
-    """How many open requests this person may decide now: the badge."""
-    return len(_mine(user))
+    """How many open requests this person may decide now, up to MOST_TOLD + 1: the badge.
+
+    Every page asks, so not more are read than are needed to know.
+    """
+    count = 0
+    for start in range(0, MOST, MOST_TOLD + 1):
+        part = slice(start, start + MOST_TOLD + 1)
+        looked, found = _looked(user, part)
+        count += len(found)
+        if count > MOST_TOLD or looked <= MOST_TOLD:
+            break
+    return min(count, MOST_TOLD + 1)
 
 
 def needs(user: User) -> list[Row]:
@@ -92,7 +106,9 @@ def decided(
         found = found.filter(closed_at__gte=since)
     if before is not None:
         at, pk = before
-        found = found.filter(Q(closed_at__lt=at) | Q(closed_at=at, pk__lt=pk))
+        # Written so that the first part is one range of the index.
+        older = Q(closed_at__lt=at) | Q(pk__lt=pk)
+        found = found.filter(Q(closed_at__lte=at) & older)
     return [_row(request) for request in found.order_by("-closed_at", "-pk")[:limit]]
 
 
@@ -128,23 +144,31 @@ def _sorted(rows: Iterable[Row]) -> list[Row]:
 
 
 def _mine(user: User) -> list[tuple[Request, Gate]]:
+    return _looked(user, slice(MOST))[1]
+
+
+def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
+    """How many there were to look at in this part, nearest deadline first, and those that this
+    person may decide."""
     person = eligibility.person(user)
     if not person.may_decide:
-        return []
+        return 0, []
     found = list(
         _with_run(Request.objects.filter(_asked_of(person), status=Status.PENDING))
         .filter(
             deadline__gt=ClockTimestamp(), run__cancel_asked_at__isnull=True, run__status__in=LIVE
         )
         .exclude(votes__user=user)
-        .order_by("deadline", "pk")[:MOST]
+        .defer(*HEAVY)
+        .order_by("deadline", "pk")[part]
     )
     if not found:
-        return []
+        return 0, []
     involved = eligibility.involved_in(request.run for request in found)
     book = policy.in_force()
     asked = [(each, gates.of(each, book)) for each in found]
-    return [each for each in asked if _can_act(*each, person, involved[each[0].run_id])]
+    mine = [each for each in asked if _can_act(*each, person, involved[each[0].run_id])]
+    return len(found), mine
 
 
 def _can_act(request: Request, gate: Gate, person: Person, involved: Involved) -> bool:

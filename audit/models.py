@@ -51,6 +51,7 @@ class Entry(models.Model):
             models.Index(fields=["at"], name="audit_entry_at"),
             models.Index(fields=["verb", "id"], name="audit_entry_verb"),
             models.Index(fields=["actor_id", "id"], name="audit_entry_actor"),
+            models.Index(fields=["actor_label", "id"], name="audit_entry_label"),
             models.Index(fields=["target_id", "id"], name="audit_entry_target"),
             models.Index(
                 fields=["run_id", "id"],

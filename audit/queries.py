@@ -21,6 +21,8 @@ PROVED_WITHIN = timedelta(hours=48)
 """Twice the time between two daily proofs."""
 NEWEST = 50_000
 """Entries in which a text is looked for: there is no index for it, which would slow all writers."""
+CLOCKS = timedelta(days=1)
+"""By how much the database's clock may have been set back without hiding entries from a filter."""
 PAGE = 2000
 """Entries that `pages` reads at once."""
 
@@ -141,6 +143,16 @@ class _HasValue(Func):
     output_field = BooleanField()
 
 
+def _before(moment: datetime) -> Q:
+    """All entries that may be older than this: without it, a list walks down to them from today.
+
+    Ids rise with time, but for the moments between taking both, and for a clock that was set back.
+    """
+    later = Entry.objects.filter(at__gte=moment + CLOCKS).order_by("at", "id")
+    first = later.values_list("id", flat=True).first()
+    return Q() if first is None else Q(id__lt=first)
+
+
 def _where(filters: Filters) -> Q:
     asked = {
         "verb__in": filters.verbs,
@@ -153,6 +165,8 @@ def _where(filters: Filters) -> Q:
         "at__lt": filters.until,
     }
     where = Q(**{field: value for field, value in asked.items() if value})
+    if filters.until:
+        where &= _before(filters.until)
     text = filters.text.replace("\x00", "").strip()
     if text:
         highest = Entry.objects.aggregate(highest=Max("id"))["highest"] or 0

@@ -156,7 +156,7 @@ class Story(Protocol):
 
     def mine(self, user: User) -> QuerySet[Model, UUID] | None:
         """The ids of runs that this person may see for what this layer has to do with them, as a
-        query; None: of none."""
+        query of rows with a `run`; None: of none."""
 
     def troubled(self) -> QuerySet[Model, UUID] | None:
         """The ids of runs that an operator must look at, as a query; None: there are never any."""

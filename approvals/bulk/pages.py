@@ -216,7 +216,7 @@ class _Page:
                 "left": [each for each in results if each.state.value == "unreached"],
                 "refused": counts[OUTCOMES["refused"]],
                 "ballot": ballot,
-                "needs": queries.waiting_for(self.user),
+                "needs": len(queries.needs(self.user)),
             },
         )
 

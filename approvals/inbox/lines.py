@@ -22,6 +22,8 @@ from approvals.queries import Row
 from approvals.status import Status
 from runs.status import State
 
+SIZE = 50
+"""Rows at first; the reader may have more shown."""
 NOBODY = State(
     value="nobody",
     label=_("Nobody can approve"),
@@ -73,23 +75,28 @@ class Listing:
     as_of: datetime
     newer: int
     """Requests that were opened since."""
+    more: int
+    """Requests after those that are shown."""
 
 
-def opened(user: User, *, mine: bool, as_of: datetime | None) -> Listing:
-    """Open requests, the most urgent first: those that this person may decide, or all they see.
+def opened(user: User, *, mine: bool, as_of: datetime | None, most: int = SIZE) -> Listing:
+    """Up to `most` open requests, the most urgent first: of those that this person may decide, or
+    of all they see.
 
     With `as_of`, those of that moment; the ones that were closed since are still among them.
     """
     rows = queries.needs(user) if mine else queries.pending(user)
     groups = frozenset(user.groups.values_list("name", flat=True))
-    if as_of is None:
-        return Listing(lines=lines(rows, groups), as_of=clock.now(), newer=0)
-    shown = [row for row in rows if row.request.created_at <= as_of]
-    gone = _closed_since(user, as_of, groups if mine else None)
+    there, newer, moment = rows, 0, as_of or clock.now()
+    if as_of is not None:
+        shown = [row for row in rows if row.request.created_at <= as_of]
+        gone = _closed_since(user, as_of, groups if mine else None)
+        there, newer = _sorted([*shown, *gone], as_of), len(rows) - len(shown)
     return Listing(
-        lines=_sorted(lines([*shown, *gone], groups), as_of),
-        as_of=as_of,
-        newer=len(rows) - len(shown),
+        lines=lines(there[:most], groups),
+        as_of=moment,
+        newer=newer,
+        more=max(len(there) - most, 0),
     )
 
 
@@ -149,9 +156,15 @@ def _closed_since(user: User, moment: datetime, groups: Collection[str] | None) 
     ]
 
 
-def _sorted(found: list[Line], now: datetime) -> list[Line]:
+def _sorted(found: list[Row], now: datetime) -> list[Row]:
     """As they stood at `now`, so that none moves under the reader's eyes."""
-    return sorted(found, key=lambda each: urgency.place(each.row.request, each.gate.risk, now))
+    book = policy.in_force()
+
+    def place(row: Row) -> tuple[int, datetime, str]:
+        gate = row.gate or gate_of(row.request, book)
+        return urgency.place(row.request, gate.risk, now)
+
+    return sorted(found, key=place)
 
 
 def _line(row: Row, electorate: Electorate, book: Book, now: datetime) -> Line:

@@ -22,6 +22,8 @@ SEE_POLICIES = "audit.view_entry"
 """Who reads everything reads the policies, too."""
 SEE_STATISTICS = "approvals.view_statistics"
 VIEWS = {"mine": _("Needs you"), "pending": _("All waiting"), "decided": _("Decided")}
+STEP = 100
+"""Rows that are shown besides when the reader asks for more."""
 EVERY = 10
 """Seconds between two looks at the list."""
 
@@ -47,16 +49,26 @@ def inbox(request: HttpRequest) -> HttpResponse:
 
 
 def _opened(request: HttpRequest, user: User, view: str) -> dict[str, object]:
+    most = _most(request.GET.get("most", ""))
     listing = lines.opened(
-        user, mine=view == "mine", as_of=web.moment(request.GET.get("as_of", ""))
+        user, mine=view == "mine", as_of=web.moment(request.GET.get("as_of", "")), most=most
     )
-    query = {"view": view, "as_of": listing.as_of.isoformat()}
+    query: dict[str, str | int] = {"view": view, "as_of": listing.as_of.isoformat()}
+    query |= {"most": most} if most > lines.SIZE else {}
     return {
         "lines": listing.lines,
         "newer": listing.newer,
+        "more": listing.more,
+        "more_url": f"?{urlencode({'view': view, 'most': most + STEP})}",
         "together": any(line.bulk for line in listing.lines),
         "live_url": f"{reverse('approvals:inbox')}?{urlencode(query)}",
     }
+
+
+def _most(text: str) -> int:
+    """How many rows an address asks for."""
+    asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else lines.SIZE
+    return min(max(asked, lines.SIZE), queries.MOST)
 
 
 def _decided(request: HttpRequest, user: User) -> dict[str, object]:

@@ -116,6 +116,11 @@ class Request(models.Model):
             ),
             models.Index(fields=("group", "status", "deadline"), name="approvals_request_by_group"),
             models.Index(fields=("-created_at", "-id"), name="approvals_request_newest"),
+            models.Index(
+                fields=("-closed_at", "-id"),
+                name="approvals_request_closed",
+                condition=~Q(status=status.Status.PENDING),
+            ),
         )
 
     def __str__(self) -> str:

@@ -27,8 +27,9 @@ def pages(who: Readers) -> Iterator[Page]:
     yield from listed("inbox, decided,", who.approver, reverse("approvals:inbox"), asked)
     pending = Request.objects.filter(status="pending").exclude(run__started_by=who.approver)
     for name, found in {"open": pending, "decided": closed}.items():
-        yield _page(f"request {name}", who.approver, "review", found[0].pk)
-        yield _page(f"request {name}, auditor", who.auditor, "review", found[0].pk)
+        if (request := found.first()) is not None:
+            yield _page(f"request {name}", who.approver, "review", request.pk)
+            yield _page(f"request {name}, auditor", who.auditor, "review", request.pk)
     yield _page("waiting, the number in the menu", who.approver, "")
     yield _page("many at once", who.approver, "bulk")
     for name in ("statistics", "policies", "policy_history", "delegations"):

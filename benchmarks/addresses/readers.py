@@ -69,4 +69,5 @@ def _in_group(name: str) -> QuerySet[User]:
 
 def _busiest(people: QuerySet[User]) -> User:
     counts = Run.objects.filter(started_by__in=people).values("started_by").annotate(n=Count("pk"))
-    return people.get(pk=counts.order_by("-n")[0]["started_by"])
+    busiest = counts.order_by("-n").first()
+    return people.get(pk=busiest["started_by"]) if busiest else people[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -13,6 +14,8 @@ from benchmarks.addresses.readers import Page, Readers, listed
 from runs import visible
 from runs.models import Run
 from runs.trace import listing
+
+HOUR = timedelta(hours=1)
 
 
 def pages(who: Readers) -> Iterator[Page]:
@@ -40,6 +43,15 @@ def _list(who: Readers) -> Iterator[Page]:
         "by a word of titles": {"q": "refund"},
         "by a rare word of titles": {"q": title.rpartition(" ")[2]},
         "by a title": {"q": title},
+        "by a field of inputs": {"q": f"order_id:{title.rpartition(' ')[2]}"},
+        "by a common field of inputs": {"q": "how:small"},
+        "by a field and a word": {"q": "how:asked refund", "status": "failed"},
+        "of a version": {"version": "1.0"},
+        "of an error": {"error": "ValueError"},
+        "of an error and an agent": {"error": "ValueError", "agent": "mailing"},
+        "driven": {"status": "driven"},
+        "ended in an hour long ago": _ended(0.5),
+        "with all columns, 200 rows": {"col": "attempts", "size": 200},
         "by an id": {"q": run.pk if run else ""},
         "by the end of an id": {"q": str(run.pk)[-8:] if run else ""},
         "by what is not there": {"q": "zzzzzz"},
@@ -76,9 +88,18 @@ def _of_some(role: str, user: User) -> Iterator[Page]:
     yield from listed(f"runs, {role}", user, reverse("runs:list"), asked)
 
 
-def _at(runs: QuerySet[Run], share: float) -> object:
+def _at(runs: QuerySet[Run], share: float) -> str:
     place = int(runs.count() * share)
-    return runs.order_by("-created_at", "-id").values_list("pk", flat=True)[place:].first() or ""
+    found = runs.order_by("-created_at", "-id")[place:].first()
+    return f"{found.created_at.isoformat()}~{found.pk}" if found else ""
+
+
+def _ended(share: float) -> dict[str, object]:
+    ended = Run.objects.exclude(ended_at=None).order_by("ended_at")
+    at = ended[int(ended.count() * share)].ended_at
+    if at is None:
+        return {}
+    return {"ended_from": f"{at:%Y-%m-%dT%H:%M}", "ended_until": f"{at + HOUR:%Y-%m-%dT%H:%M}"}
 
 
 def _one(who: Readers) -> Iterator[Page]:

@@ -41,6 +41,8 @@ from runs import visible
 
 MOST = 5_000
 """Effects that a filter may have to count as rare."""
+FEW = 500
+"""Runs that somebody may see whose effects are looked up."""
 NEWEST = 10_000
 """Effects, the newest ones, in which parts of arguments are looked for."""
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
@@ -74,17 +76,17 @@ class Scope:
 
 def scope(filters: Filters, user: User) -> Scope:
     """Of the effects that this person may see. A constant number of queries."""
-    sides = list(_sides(filters))
+    sides = [*_sides(filters), *_readers(user)]
     plain, seen = _plain(filters), visible.within(user, "run")
     where = plain & seen
     for side in sides:
         where &= side.where
     rare = [found for side in sides if (found := side.look()) is not None]
-    breadth = Breadth.IN_ORDER if plain or seen else Breadth.EVERYTHING
+    breadth = Breadth.IN_ORDER if plain else Breadth.EVERYTHING
     return Scope(
         where=where,
         rare=min(rare, key=len, default=None),
-        breadth=Breadth.MIXED if sides else breadth,
+        breadth=Breadth.MIXED if sides or seen else breadth,
     )
 
 
@@ -124,6 +126,13 @@ def _sides(filters: Filters) -> Iterator[_Side]:
         yield _compared(path, compared)
     if filters.text:
         yield _text(filters)
+
+
+def _readers(user: User) -> Iterator[_Side]:
+    """What somebody may see who may see few runs."""
+    runs = visible.few(user, FEW)
+    if runs is not None:
+        yield _side(Q(run__in=runs))
 
 
 def _plain(filters: Filters) -> Q:

@@ -39,6 +39,8 @@ from runs.models import Run, RunSought
 
 MOST = 5_000
 """Runs that a part of a search may have to count as rare."""
+FEW = 2_500
+"""Runs that somebody may see who may see few: they are looked up."""
 PATIENCE = 5
 """Seconds that one question to the database may take."""
 Ids = QuerySet[Model, UUID]
@@ -117,6 +119,9 @@ def of(filters: Filters, user: User) -> Scope:
     for side in sides:
         where &= side.where
     rare = [found for side in sides if (found := side.look()) is not None]
+    few = visible.few(user, FEW)
+    if few is not None:
+        rare.append(tuple(few))
     return Scope(where=where, seen=visible.to(user), rare=min(rare, key=len, default=None))
 
 

@@ -122,6 +122,12 @@ def badge(state: State, label: str = "") -> SafeString:
 
 
 @register.filter
+def upto(number: int, most: int) -> str:
+    """A number that was not counted further than this: "99+"."""
+    return f"{most}+" if number > most else str(number)
+
+
+@register.filter
 def visible(text: object) -> SafeString:
     """Errors of ours are in the reader's language."""
     return visible_text.visible(text.shown if isinstance(text, speech.Spoken) else str(text))
