@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce, Least
 from accounts.models import User
 from audit.models import ClockTimestamp
 from runs import chain, errors, ports, standing, visible, workers
+from runs.advice import house
 from runs.models import Attempt, Run
 from runs.standing import Seen, Standing
 from runs.status import LIVE, Status
@@ -44,7 +45,9 @@ def rows(runs: Sequence[Run], user: User) -> list[Row]:
     last, worked = _last_attempts(ids), _worked(ids)
     tips = chain.tips([run.pk for run in runs if run.status == Status.RUNNING])
     remarks = _remarks(ids, user)
-    offers = workers.offered() if any(run.status == Status.QUEUED for run in runs) else ()
+    queued = any(run.status == Status.QUEUED for run in runs)
+    offers = workers.Offers.now() if queued else workers.Offers({})
+    crowded = _crowded() if queued else {}
     return [
         Row(
             run=run,
@@ -56,7 +59,9 @@ def rows(runs: Sequence[Run], user: User) -> list[Row]:
                     last=last.get(run.pk),
                     node=tips[run.pk].nodes if run.pk in tips else "",
                     remark=remarks.get(run.pk),
-                    offered=run.status != Status.QUEUED or run.agent in offers,
+                    offered=run.status != Status.QUEUED
+                    or offers.may_drive(run.agent, run.agent_version),
+                    busy=crowded.get(run.agent),
                 ),
             ),
         )
@@ -78,6 +83,11 @@ def clock() -> datetime:
         cursor.execute("SELECT clock_timestamp()")
         moment: datetime = cursor.fetchone()[0]
     return moment
+
+
+def _crowded() -> dict[str, tuple[int, int]]:
+    """Where all workers that know an agent have their hands full: how many they drive and may."""
+    return {agent: (room.taken, room.slots) for agent, room in house.rooms().items() if room.full}
 
 
 def _remarks(ids: Collection[UUID], user: User) -> dict[UUID, Remark]:

@@ -56,7 +56,9 @@ class Seen:
     """What runs now, or is to run."""
     remark: Remark | None = None
     offered: bool = True
-    """A live worker knows the agent."""
+    """A live worker knows the agent, at a version that may drive the run."""
+    busy: tuple[int, int] | None = None
+    """All workers that know the agent have their hands full: how many they drive and may drive."""
 
 
 def of(run: Run, seen: Seen) -> Standing:
@@ -156,9 +158,9 @@ def _main(run: Run, seen: Seen, *, stuck: bool, stalled: bool) -> tuple[Badge, P
 def _plain(run: Run, seen: Seen, told: Phrase) -> Phrase:
     match run.status:
         case Status.QUEUED if not seen.offered:
-            return phrase("no live worker knows this agent")
+            return phrase(f"no live worker knows {run.agent} {run.agent_version}")
         case Status.QUEUED:
-            return phrase("queued ", run.updated_at)
+            return phrase("queued ", run.updated_at, _full(run, seen.busy))
         case Status.RUNNING:
             doing = run.lease.progress_note or seen.node
             return phrase(
@@ -170,8 +172,14 @@ def _plain(run: Run, seen: Seen, told: Phrase) -> Phrase:
             return phrase(_line(f"{run.error_class}: {run.error}".strip(": ")))
         case Status.CANCELLED:
             return phrase(_line(f"by {run.cancelled_by}: {run.cancel_reason}".strip(": ")))
+        case Status.SUCCEEDED:
+            return told or phrase("ended ", run.ended_at)
         case _:
             return told
+
+
+def _full(run: Run, busy: tuple[int, int] | None) -> str:
+    return f" · {busy[0]} of {busy[1]} slots busy for {run.agent}" if busy else ""
 
 
 def _retrying(run: Run, last: Attempt | None) -> tuple[Badge, Phrase]:

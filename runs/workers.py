@@ -94,11 +94,6 @@ def gone(name: str) -> None:
     Worker.objects.filter(name=name).delete()
 
 
-def offered() -> set[str]:
-    """The names of the agents that some live worker knows."""
-    return {name for agents in alive().values_list("agents", flat=True) for name in agents}
-
-
 def offering(agent: str, version: str) -> str:
     """The name of a live worker that has this very version of the agent; empty if there is none."""
     able = alive().filter(agents__contains={agent: version}).exclude(name=_name)
@@ -114,6 +109,15 @@ class Offers:
     @classmethod
     def now(cls) -> Offers:
         return cls(dict(driving().values_list("name", "agents")))
+
+    def may_drive(self, agent: str, version: str) -> bool:
+        """Whether some live worker may be able to drive such a run.
+
+        What this process's own version of the agent continues, it knows; of others, it assumes so.
+        """
+        declared = registry.declarations().get(agent)
+        unfit = declared.version if declared and not declared.fits(version) else None
+        return any(has.get(agent, unfit) != unfit for has in self.by_worker.values())
 
     def only(self, agent: str, version: str) -> str:
         """Whom to ring for such a run where not every worker could drive it.

@@ -45,6 +45,11 @@ def look() -> House:
     )
 
 
+def rooms() -> dict[str, Room]:
+    """By agent. Two queries."""
+    return _rooms(list(workers.driving()), workers.taken())
+
+
 def _rooms(driving: list[Worker], taken: Mapping[str, int]) -> dict[str, Room]:
     knowing: dict[str, list[Worker]] = {}
     for worker in driving:

@@ -199,7 +199,7 @@ class FilterForm(forms.Form):
     @property
     def more(self) -> bool:
         """One of the folded fields is used, or wrong."""
-        return any(self.data.get(name) or name in self.errors for name in (*MORE, *LOOKS))
+        return any(self.data.get(name) or name in self.errors for name in MORE)
 
     @property
     def folded(self) -> list[forms.BoundField]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page, require_safe
 
 from accounts.models import User
@@ -50,6 +51,7 @@ class Page:
     too_slow: bool = False
 
 
+@gzip_page
 @conditional_page
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
@@ -74,7 +76,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "every": EVERY,
         "week_url": addresses.here(request.GET, since="7d", started_from=None, started_until=None),
         "may_start": user.has_perm("runs.start_run"),
-        "may_operate": user.has_perm("runs.order_operation"),
+        "choosable": user.has_perm("runs.order_operation")
+        and any(not each.run.ended for each in page.rows),
         "saved": saved.of(user, request.path),
         "here": request.path,
         "query": addresses.here(request.GET).removeprefix("?"),

@@ -11,10 +11,11 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger.models import Effect
 from ledger.status import Status as EffectStatus
-from runs import errors, queries
-from runs.models import Run, Worker
+from runs import errors, queries, registry
+from runs.models import Run
 from runs.status import Outcome, Park, Status
 from tests.support import standing as make
+from tests.support.fleet import worker
 from tests.support.people import person
 
 pytestmark = pytest.mark.django_db
@@ -96,11 +97,33 @@ def test_a_run_that_never_started_has_not_worked(ada) -> None:
     assert queries.one(make.run().pk, ada).worked is None
 
 
-def test_a_queued_run_is_told_when_no_live_worker_knows_its_agent(ada) -> None:
+def test_a_queued_run_is_told_when_no_live_worker_knows_its_agent(ada, settings) -> None:
     run = make.run()
-    assert queries.one(run.pk, ada).standing.reason[0].text == "no live worker knows this agent"
-    Worker.objects.create(name="w", hostname="h", pid=1, agents={"refund_desk": "1.0"})
+    assert (
+        queries.one(run.pk, ada).standing.reason[0].text == "no live worker knows refund_desk 1.0"
+    )
+    worker(agents={"refund_desk": "0.9"})
+    assert queries.one(run.pk, ada).standing.reason[0].text == "queued ", "0.9 may continue 1.0"
+    settings.RUNS_AGENTS = [{"name": "refund_desk", "graph": "x.y", "version": "0.9"}]
+    registry.declarations.cache_clear()
+    assert (
+        queries.one(run.pk, ada).standing.reason[0].text == "no live worker knows refund_desk 1.0"
+    )
+    worker("w2")
     assert queries.one(run.pk, ada).standing.reason[0].text == "queued "
+
+
+def test_a_queued_run_is_told_when_the_workers_that_know_it_are_busy(ada) -> None:
+    run = make.run()
+    worker(slots=1)
+    worker("other@beta", agents={"triage": "1"}, slots=1)
+    assert len(queries.one(run.pk, ada).standing.reason) == 2
+    make.running()
+    assert queries.one(run.pk, ada).standing.reason[2].text == (
+        " · 1 of 1 slots busy for refund_desk"
+    )
+    worker("silent@beta", slots=0)
+    assert len(queries.one(run.pk, ada).standing.reason) == 2
 
 
 def test_counts_tell_what_goes_on_and_what_failed_lately(ada) -> None:

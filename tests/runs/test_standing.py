@@ -77,7 +77,12 @@ def test_an_agent_may_stay_quiet_for_as_long_as_it_says(settings) -> None:
 def test_a_queued_run_says_when_it_was_queued_or_that_no_worker_knows_the_agent() -> None:
     run = make.run()
     assert words(stands(run)) == "queued <time>"
-    assert words(stands(run, offered=False)) == "no live worker knows this agent"
+    assert words(stands(run, offered=False)) == "no live worker knows refund_desk 1.0"
+
+
+def test_a_queued_run_says_when_every_worker_has_its_hands_full() -> None:
+    run = make.run()
+    assert words(stands(run, busy=(2, 2))) == "queued <time> · 2 of 2 slots busy for refund_desk"
 
 
 def test_a_retry_shows_when_and_why() -> None:
@@ -105,7 +110,7 @@ def test_ended_runs_say_how_they_ended() -> None:
     gone = make.run(status=Status.CANCELLED, cancelled_by="Ada", cancel_reason="Twice.")
     assert words(stands(failed)) == "ValueError: no such order"
     assert words(stands(gone)) == "by Ada: Twice."
-    assert words(stands(make.run(status=Status.SUCCEEDED))) == ""
+    assert words(stands(make.run(status=Status.SUCCEEDED))) == "ended <time>"
 
 
 def test_what_the_layers_above_say_explains_waiting_runs() -> None:

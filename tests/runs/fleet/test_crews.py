@@ -52,7 +52,7 @@ def test_only_workers_that_live_and_take_runs_count() -> None:
     worker("w3", draining=True)
     worker("w4", seen_at=make.ago(hours=1), agents={"triage": "1"})
     assert workers.driving().count() == 1
-    assert workers.offered() == {"refund_desk"}
+    assert list(workers.Offers.now().by_worker.values()) == [{"refund_desk": "1.0"}]
 
 
 def test_what_a_worker_says_of_itself_is_kept(settings) -> None:
