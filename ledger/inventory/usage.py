@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Q
+from django.db import connection
+from django.db.models import Count
 
 from audit.models import ClockTimestamp
 from ledger.models import Effect
-from ledger.status import DONE, Status
+from ledger.status import Status
+from runs import statements
 from runs.status import LIVE
 
 
@@ -46,41 +46,42 @@ NOTHING = Usage()
 
 def over(period: timedelta) -> dict[str, Usage]:
     """Every tool that has any effect, by name. Three queries."""
-    counted = _counted(period)
-    wanted = set(
-        Effect.objects.filter(run__status__in=LIVE).order_by().values_list("tool", flat=True)
-    )
-    newest: Iterable[tuple[str, datetime]] = (
-        Effect.objects.order_by("tool", "-created_at")
-        .distinct("tool")
-        .values_list("tool", "created_at")
-    )
+    ended = _not_done(period)
+    live = Effect.objects.filter(run__status__in=LIVE).order_by().values_list("tool", flat=True)
+    wanted = set(live)
+    with connection.cursor() as cursor:
+        cursor.execute(statements.read("ledger", "usage"), {"period": period})
+        found = cursor.fetchall()
     return {
-        tool: replace(counted.get(tool, NOTHING), last=last, wanted=tool in wanted)
-        for tool, last in newest
+        tool: _usage(ended.get(tool, {}), count, agents, last=last, wanted=tool in wanted)
+        for tool, count, agents, last in found
     }
 
 
-def _counted(period: timedelta) -> dict[str, Usage]:
-    found = (
+def _usage(
+    ended: dict[str, int], count: int, agents: list[str], *, last: datetime, wanted: bool
+) -> Usage:
+    return Usage(
+        done=max(count - sum(ended.values()), 0),
+        failed=ended.get(Status.FAILED, 0),
+        in_doubt=ended.get(Status.IN_DOUBT, 0),
+        pending=ended.get(Status.PENDING, 0),
+        agents=tuple(agents),
+        wanted=wanted,
+        last=last,
+    )
+
+
+def _not_done(period: timedelta) -> dict[str, dict[str, int]]:
+    """How many are in each other state, by tool: few, and each state has its index."""
+    counted = (
         Effect.objects.filter(created_at__gt=ClockTimestamp() - period)
-        .values("tool")
-        .annotate(
-            done=Count("pk", filter=Q(status__in=DONE)),
-            failed=Count("pk", filter=Q(status=Status.FAILED)),
-            in_doubt=Count("pk", filter=Q(status=Status.IN_DOUBT)),
-            pending=Count("pk", filter=Q(status=Status.PENDING)),
-            agents=ArrayAgg("run__agent", distinct=True, order_by="run__agent"),
-        )
+        .filter(status__in=(Status.FAILED, Status.IN_DOUBT, Status.PENDING))
+        .values_list("tool", "status")
+        .annotate(Count("pk"))
         .order_by()
     )
-    return {
-        row["tool"]: Usage(
-            done=row["done"],
-            failed=row["failed"],
-            in_doubt=row["in_doubt"],
-            pending=row["pending"],
-            agents=tuple(row["agents"]),
-        )
-        for row in found
-    }
+    found: dict[str, dict[str, int]] = {}
+    for tool, state, count in counted:
+        found.setdefault(tool, {})[state] = count
+    return found

@@ -94,6 +94,7 @@ class Effect(models.Model):
             models.Index(fields=("status", "-created_at", "-uid"), name="effects_by_state"),
             models.Index(fields=("tool", "-created_at", "-uid"), name="effects_by_tool"),
             models.Index(fields=("agent", "-created_at", "-uid"), name="effects_by_agent"),
+            models.Index(fields=("agent", "tool", "-created_at", "-uid"), name="effects_by_use"),
             models.Index(
                 fields=("args_hash", "tool", "-created_at", "-uid"), name="effects_by_arguments"
             ),
