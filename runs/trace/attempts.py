@@ -33,6 +33,8 @@ class Row:
     """How it ended."""
     took: timedelta | None
     """None: it has not ended."""
+    said: str
+    """Its error, or what else is known of its end."""
     resumed_from: Checkpoint | None
     """None: it began at the beginning."""
     left_at: Checkpoint | None
@@ -113,6 +115,7 @@ def rows(run_id: UUID, user: User, attempts: Sequence[Attempt], hides: Cloak | N
             attempt=attempt,
             state=OUTCOMES[attempt.outcome],
             took=attempt.ended_at - attempt.started_at if attempt.ended_at else None,
+            said=showing.text(_said(attempt), hides),
             resumed_from=known.get(resumed[attempt.fence]),
             left_at=known.get(left.get(attempt.fence, "")),
             steps=saved[attempt.fence].steps if attempt.fence in saved else 0,
@@ -121,6 +124,11 @@ def rows(run_id: UUID, user: User, attempts: Sequence[Attempt], hides: Cloak | N
         )
         for attempt in attempts
     ]
+
+
+def _said(attempt: Attempt) -> str:
+    error = f"{attempt.error_class}: {attempt.error}" if attempt.error_class else ""
+    return error or attempt.detail
 
 
 def _masked(deed: Deed, hides: Cloak | None) -> Deed:

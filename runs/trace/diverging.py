@@ -27,17 +27,18 @@ from django.db import connection
 from runs import chain, statements
 from runs.chain import Checkpoint
 from runs.masking import Cloak
+from runs.status import Outcome
 from runs.story import Deed
 from runs.trace import listing, showing
 from runs.trace.attempts import Row
 
-MOST = 200
-"""Steps of each attempt that are lined up."""
+MOST = 30
+"""Steps that are lined up: the last of the first attempt, and the first of the second."""
 BEGINNING = ""
 
-Did = Literal["saved", "at_work", "had_it", "not_reached"]
-"""It saved this step; it was at it and did not save it; it went on from what an earlier attempt had
-saved; it did not come so far."""
+Did = Literal["saved", "asked", "at_work", "had_it", "not_reached"]
+"""It saved this step; it stopped there to ask; it was at it and did not save it; it went on from
+what an earlier attempt had saved; it did not come so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,7 @@ class Cell:
 
     @property
     def tried(self) -> bool:
-        return self.did in ("saved", "at_work")
+        return self.did in ("saved", "asked", "at_work")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class Comparison:
 
 def compare(run_id: UUID, first: Row, second: Row, hides: Cloak | None) -> Comparison:
     """`first` is the earlier one."""
-    tracks = [_track(run_id, row) for row in (first, second)]
+    tracks = [_track(run_id, first, last=True), _track(run_id, second, last=False)]
     starts = sorted({start for track in tracks for start in track.cells})
     known = {
         row.id: row for track in tracks for row in (*track.known.values(),) if row.id in starts
@@ -148,8 +149,8 @@ class _Track:
     cut: bool
 
 
-def _track(run_id: UUID, row: Row) -> _Track:
-    ids = listing.ids(run_id, after="0", fence=row.fence, most=MOST + 1)
+def _track(run_id: UUID, row: Row, *, last: bool) -> _Track:
+    ids = listing.ids(run_id, after="" if last else "0", fence=row.fence, most=MOST + 1)
     saved = chain.rows(run_id, only=ids[:MOST], most=MOST) if ids else []
     known = {each.id: each for each in listing.parents(run_id, saved).values()}
     stands = row.stands_at
@@ -159,7 +160,8 @@ def _track(run_id: UUID, row: Row) -> _Track:
     cells = {each.parent_id or BEGINNING: _saved_cell(each, known, deeds) for each in saved}
     at = stands.id if stands else BEGINNING
     if at not in cells and (at in deeds or _was_at_work(row)):
-        cells[at] = Cell(did="at_work", node=_due(stands, deeds[at]), deeds=deeds[at])
+        did: Did = "asked" if row.state.value == Outcome.WAITED else "at_work"
+        cells[at] = Cell(did=did, node=_due(stands, deeds[at]), deeds=deeds[at])
     for start, done in deeds.items():
         if start not in cells:
             cells[start] = Cell(did="at_work", node=_due(known.get(start), done), deeds=done)
@@ -183,7 +185,9 @@ def _saved_cell(
 def _was_at_work(row: Row) -> bool:
     """Something was to run where it ended."""
     stands = row.stands_at
-    return row.state.value not in ("finished", "open") and (stands is None or bool(stands.nodes))
+    return row.state.value not in (Outcome.FINISHED, Outcome.OPEN) and (
+        stands is None or bool(stands.nodes)
+    )
 
 
 def _due(stands: Checkpoint | None, deeds: Sequence[Deed]) -> str:

@@ -131,7 +131,8 @@ def _rows(run_id: UUID, shown: Sequence[str], neighbours: Collection[str]) -> li
         return []
     found = chain.rows(run_id, only=sorted(wanted), most=len(wanted))
     before = parents(run_id, found)
-    by_id, sizes = {row.id: row for row in found}, _sizes(run_id, shown)
+    by_id = {row.id: row for row in found}
+    sizes = _sizes(run_id, [by_id[id_] for id_ in shown if id_ in by_id])
     return [
         Row(checkpoint=row, ran=_ran(row, before), size=sizes.get(row.id, 0))
         for row in (by_id[id_] for id_ in shown if id_ in by_id)
@@ -143,9 +144,14 @@ def _ran(row: Checkpoint, before: dict[tuple[str, str], Checkpoint]) -> str:
     return parent.nodes if parent else ""
 
 
-def _sizes(run_id: UUID, only: Sequence[str]) -> dict[str, int]:
+def _sizes(run_id: UUID, rows: Sequence[Checkpoint]) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(
-            statements.read("runs", "sizes"), {"thread": str(run_id), "only": list(only)}
+            statements.read("runs", "sizes"),
+            {
+                "thread": str(run_id),
+                "spaces": [row.ns for row in rows],
+                "only": [row.id for row in rows],
+            },
         )
         return {id_: int(size) for id_, size in cursor.fetchall()}

@@ -65,7 +65,6 @@ def checkpoints(request: HttpRequest, run_id: UUID) -> HttpResponse:
         top,
         body="runs/trace/_checkpoints.html",
         page=page,
-        fences={each.fence for each in top.run.attempts.only("fence")},
         newer=f"?after={page.newer}" if page.newer else "",
         older=f"?before={page.older}" if page.older else "",
         half_picked=any(asked.values()),

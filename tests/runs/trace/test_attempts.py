@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from ledger.models import Drift
+from ledger.models import Drift, EffectAttempt
 from runs import masking
 from runs.models import Attempt, Run
 from runs.trace import attempts, diverging
@@ -58,7 +60,7 @@ def test_a_step_that_ran_again_and_did_the_same_is_found_and_does_not_differ(kil
         ("saved", "had_it"),
         ("saved", "had_it"),
         ("at_work", "saved"),
-        ("not_reached", "at_work"),
+        ("not_reached", "asked"),
     ]
 
 
@@ -109,6 +111,9 @@ def test_the_order_in_which_two_are_picked_does_not_matter(client, killed) -> No
 
 def test_nothing_hidden_is_on_the_pages_of_attempts(client, killed) -> None:
     run = killed("wavering")
+    failed = {"error_class": "Refused", "error": f"no account of {wavering.SECRET}"}
+    Attempt.objects.filter(run=run, fence=1).update(**failed)
+    EffectAttempt.objects.filter(fence=1).update(error=f"no account of {wavering.SECRET}")
     client.force_login(person("Cy"))
     pages = [url(run, "attempts"), url(run, "attempts") + "?first=1&second=2"]
     for page in pages:
@@ -133,6 +138,21 @@ def test_many_attempts_are_in_pages(client) -> None:
     back = client.get(url(run, "attempts") + older.context["newer"])
     assert back.context["page"].rows[0].fence == 129
     assert back.context["newer"] == ""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["attempts", "checkpoints"])
+def test_pages_ask_no_more_often_when_there_are_more_attempts(client, name) -> None:
+    client.force_login(person("Ada"))
+    asked = []
+    for count in (3, 30):
+        run = make.run()
+        for fence in range(1, count + 1):
+            make.attempt(run, fence, outcome="lost")
+        with CaptureQueriesContext(connection) as found:
+            text(client, url(run, name))
+        asked.append(len(found))
+    assert asked[0] == asked[1]
 
 
 @pytest.mark.django_db

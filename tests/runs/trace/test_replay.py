@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runs import masking
+from runs.models import Attempt
 from runs.trace import listing, replay
 from tests.runs.trace.conftest import text, url
 from tests.support import standing as make
@@ -70,7 +71,10 @@ def test_a_checkpoint_leads_to_its_step_and_odd_places_to_the_nearest(client, ki
 
 def test_nothing_hidden_is_in_the_replay(client, killed) -> None:
     run = killed("steady", answered=True)
+    failed = {"error_class": "Refused", "error": f"no account of {wavering.SECRET}"}
+    Attempt.objects.filter(run=run, fence=1).update(**failed)
     client.force_login(person("Cy"))
+    assert "no account of hidden (email)" in text(client, f"{url(run, 'replay')}?step=4")
     for place in range(1, listing.count(run.pk) + 1):
         assert wavering.SECRET not in text(client, f"{url(run, 'replay')}?step={place}")
     assert client.get(url(run, "replay") + "?step=3&reveal=1").status_code == 403
