@@ -31,6 +31,7 @@ def either_way(request, monkeypatch) -> None:
     """Searches are answered from their own index, and while walking down the list."""
     if request.param == "many":
         monkeypatch.setattr(finding, "MOST", 0)
+        monkeypatch.setattr(finding, "FEW", 0)
 
 
 def found(user: User, typed: str = "", **asked: object) -> set[str]:
