@@ -21,13 +21,22 @@ Colour = tuple[float, float, float]
 def tokens() -> dict[str, tuple[Colour, Colour]]:
     """Name to (light, dark), each lightness, chroma and hue."""
     found = {}
-    for match in BOTH.finditer(TOKENS.read_text()):
+    for match in BOTH.finditer(_named(TOKENS.read_text())):
         numbers = [float(number) for number in match.groups()[1:]]
         found[match[1]] = (
             (numbers[0] / 100, numbers[1], numbers[2]),
             (numbers[3] / 100, numbers[4], numbers[5]),
         )
     return found
+
+
+def _named(css: str) -> str:
+    """The fg of .tone-ok is called ok-fg; that of the tone from which all start, neutral-fg."""
+    rules = re.findall(r"(\[class\*=tone-\]|\.tone-\w+)[^{]*\{(.*?)\}", css, re.DOTALL)
+    for selector, rule in rules:
+        name = selector.removeprefix(".tone-") if selector.startswith(".") else "neutral"
+        css = css.replace(rule, re.sub(r"--(\w+):", rf"--{name}-\1:", rule))
+    return css
 
 
 def luminance(colour: Colour) -> float:
