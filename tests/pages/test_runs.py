@@ -17,6 +17,7 @@ from runs.models import Intervention, Pulse, Run, Worker
 from runs.status import Outcome, Park, Status
 from tests.pages.conftest import WIDTHS
 from tests.pages.screens import NARROWEST, resize
+from tests.support import scenes
 from tests.support import standing as make
 from tests.support.people import PASSWORD, person
 
@@ -89,7 +90,7 @@ def waiting(title: str = "Refund order 10382", *, by=None) -> Run:
         checkpoint_id="c1",
         askers=[],
         shape="ours",
-        payload={},
+        payload=scenes.ASKED | {"question": "Send refund of €120.00 to Jo Finch"},
         digest="0" * 64,
         policy=policy,
         group="finance",
@@ -297,7 +298,7 @@ def test_an_operator_starts_a_run_after_correcting_the_input(page, ada) -> None:
 def test_the_timeline_leads_to_the_event_and_to_the_checkpoint(page, ada) -> None:
     run = waiting()
     page.goto(f"/runs/{run.pk}/")
-    page.get_by_role("link", name=re.compile("^assess, ")).click()
+    page.get_by_role("link", name="assess", exact=True).click()
     expect(page).to_have_url(re.compile(r"#at-1f0"))
     page.get_by_role("link", name="assess finished").click()
     expect(page.get_by_role("heading", name="Checkpoint 1")).to_be_visible()
