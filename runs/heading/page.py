@@ -45,6 +45,8 @@ class Header:
     """From the first start to the end, or until now."""
     live: bool
     """Somebody holds the lease."""
+    barred: str
+    """Why nothing is offered; empty: something is, or the run has ended."""
 
     @property
     def run(self) -> Run:
@@ -55,17 +57,28 @@ def header(run_id: UUID, user: User, tab: str) -> Header:
     """Raises NoSuchRun."""
     row = queries.one(run_id, user)
     run, now = row.run, queries.clock()
-    declared = registry.declarations().get(run.agent)
+    declared, offered = registry.declarations().get(run.agent), offers.to(user, row)
     return Header(
         row=row,
         now=now,
         agent=declared.shown if declared else run.agent,
-        offers=offers.to(user, row),
+        offers=offered,
         notices=notices.of(row, user),
         tabs=_tabs(run, user, tab),
         total=(run.ended_at or now) - run.first_started_at if run.first_started_at else None,
         live=standing.is_live(run.lease, now),
+        barred="" if offered else _barred(run, user),
     )
+
+
+def _barred(run: Run, user: User) -> str:
+    if run.ended:
+        return ""
+    if run.cancel_asked_at is not None:
+        return _("It is being cancelled; nothing else can be done to it.")
+    if not any(user.has_perm(control.permission) for control in offers.CONTROLS):
+        return _("You may look at runs. Operators cancel and resume them.")
+    return _("Nothing that you may do fits the run as it stands.")
 
 
 def _tabs(run: Run, user: User, current: str) -> list[TabLink]:

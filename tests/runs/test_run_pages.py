@@ -301,3 +301,15 @@ def test_a_checkpoint_that_is_not_of_this_run_is_not_found(client, ada) -> None:
     response = client.get(at(make.run(), "checkpoint", "1f0"))
     assert response.status_code == 404
     assert b"no such checkpoint" in response.content
+
+
+def test_a_run_says_why_nothing_is_offered(client) -> None:
+    run = make.running()
+    client.force_login(person("Cy"))
+    assert "Operators cancel and resume them" in client.get(at(run)).content.decode()
+    client.force_login(person("Ada"))
+    assert client.get(at(run)).context["top"].barred == ""
+    Run.objects.filter(pk=run.pk).update(cancel_asked_at=make.ago(seconds=1))
+    assert "being cancelled" in client.get(at(run)).content.decode()
+    Run.objects.filter(pk=run.pk).update(status=Status.CANCELLED, ended_at=make.ago(seconds=1))
+    assert client.get(at(run)).context["top"].barred == ""
