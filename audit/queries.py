@@ -153,6 +153,13 @@ def _before(moment: datetime) -> Q:
     return Q() if first is None else Q(id__lt=first)
 
 
+def _after(moment: datetime) -> Q:
+    """The same of entries that may be younger: a walk down from today ends here."""
+    earlier = Entry.objects.filter(at__lt=moment - CLOCKS).order_by("-at", "-id")
+    last = earlier.values_list("id", flat=True).first()
+    return Q() if last is None else Q(id__gt=last)
+
+
 def _where(filters: Filters) -> Q:
     asked = {
         "verb__in": filters.verbs,
@@ -167,6 +174,8 @@ def _where(filters: Filters) -> Q:
     where = Q(**{field: value for field, value in asked.items() if value})
     if filters.until:
         where &= _before(filters.until)
+    if filters.since:
+        where &= _after(filters.since)
     text = filters.text.replace("\x00", "").strip()
     if text:
         highest = Entry.objects.aggregate(highest=Max("id"))["highest"] or 0

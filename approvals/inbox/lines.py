@@ -75,6 +75,8 @@ class Listing:
     as_of: datetime
     newer: int
     """Requests that were opened since."""
+    mine: int
+    """All that this person may decide now."""
     more: int
     """Requests after those that are shown."""
 
@@ -96,6 +98,7 @@ def opened(user: User, *, mine: bool, as_of: datetime | None, most: int = SIZE) 
         lines=lines(there[:most], groups),
         as_of=moment,
         newer=newer,
+        mine=sum(row.mine for row in rows),
         more=max(len(there) - most, 0),
     )
 

@@ -39,7 +39,6 @@ def inbox(request: HttpRequest) -> HttpResponse:
     context |= {
         "view": view,
         "views": VIEWS,
-        "needs": queries.waiting_for(user),
         "waiting": queries.visible_to(user).filter(status=Status.PENDING).count(),
         "every": EVERY,
         "may_see_policies": user.has_perm(SEE_POLICIES),
@@ -54,12 +53,15 @@ def _opened(request: HttpRequest, user: User, view: str) -> dict[str, object]:
         user, mine=view == "mine", as_of=web.moment(request.GET.get("as_of", "")), most=most
     )
     query: dict[str, str | int] = {"view": view, "as_of": listing.as_of.isoformat()}
-    query |= {"most": most} if most > lines.SIZE else {}
+    further: dict[str, str | int] = {"view": view, "most": most + STEP}
+    if most > lines.SIZE:
+        query["most"] = most
     return {
         "lines": listing.lines,
         "newer": listing.newer,
         "more": listing.more,
-        "more_url": f"?{urlencode({'view': view, 'most': most + STEP})}",
+        "more_url": f"?{urlencode(further)}",
+        "needs": listing.mine,
         "together": any(line.bulk for line in listing.lines),
         "live_url": f"{reverse('approvals:inbox')}?{urlencode(query)}",
     }
@@ -80,7 +82,8 @@ def _decided(request: HttpRequest, user: User) -> dict[str, object]:
         last = rows[-1].request
         place = f"{last.closed_at.isoformat()}~{last.pk}" if last.closed_at else ""
         older = f"?{urlencode({'view': 'decided', 'after': place})}"
-    return {"lines": lines.lines(rows), "older": older, "first": after is None}
+    needs = queries.waiting_for(user)
+    return {"lines": lines.lines(rows), "needs": needs, "older": older, "first": after is None}
 
 
 def _place(text: str) -> tuple[datetime, UUID] | None:

@@ -20,6 +20,7 @@ HOUR = timedelta(hours=1)
 
 def pages(who: Readers) -> Iterator[Page]:
     yield from _list(who)
+    yield _page("operations", who.operator, "operations")
     yield from _one(who)
 
 
@@ -123,6 +124,8 @@ def _of_run(name: str, reader: User, run: Run) -> Iterator[Page]:
     yield _page(name, reader, "run", run.pk)
     yield _page(f"{name}, state", reader, "state", run.pk)
     yield _page(f"{name}, audit", reader, "audit", run.pk)
+    yield _page(f"{name}, attempts", reader, "attempts", run.pk)
+    yield _page(f"{name}, replay", reader, "replay", run.pk)
     yield _page(f"{name}, effects", reader, "tab", run.pk, "effects")
     if Request.objects.filter(run=run).exists():
         yield _page(f"{name}, approvals", reader, "tab", run.pk, "approvals")

@@ -50,7 +50,7 @@ def over(period: timedelta) -> dict[str, Usage]:
     live = Effect.objects.filter(run__status__in=LIVE).order_by().values_list("tool", flat=True)
     wanted = set(live)
     with connection.cursor() as cursor:
-        cursor.execute(statements.read("ledger", "usage"), {"period": period})
+        cursor.execute(statements.read("ledger", "usage"), {"seconds": period.total_seconds()})
         found = cursor.fetchall()
     return {
         tool: _usage(ended.get(tool, {}), count, agents, last=last, wanted=tool in wanted)

@@ -15,7 +15,7 @@ WITH RECURSIVE known (tool) AS (
       FROM working
      WHERE working.agent IS NOT NULL
 ), period (since) AS MATERIALIZED (
-    SELECT clock_timestamp() - %(period)s
+    SELECT clock_timestamp() - make_interval(secs => %(seconds)s)
 )
 SELECT known.tool,
        (SELECT count(*) FROM effects

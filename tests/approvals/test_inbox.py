@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from approvals import clock
+from approvals import clock, queries
+from approvals.inbox import lines
 from approvals.models import Request
 from tests.approvals.at_the_page import page_of, refund
 from tests.approvals.conftest import (
@@ -119,3 +120,26 @@ def test_requests_of_other_groups_do_not_exist_for_an_approver(client, asked):
     client.force_login(person("Ben"))  # an approver who is not of finance
     assert client.get(page_of(request)).status_code == 404
     assert "Refund" not in text_of(client.get("/approvals/?view=pending"))
+
+
+def test_a_long_inbox_is_shown_in_parts_and_keeps_its_length(as_ben, asked, monkeypatch):
+    monkeypatch.setattr(lines, "SIZE", 2)
+    for number in range(4):
+        asked(refund(f"Refund {number}"))
+    page = as_ben.get("/approvals/?view=mine")
+    assert "Show more: 2 are left" in text_of(page)
+    assert "Refund 3" not in text_of(page)
+    further = link(page, r'href="(\?view=mine&amp;most=[^"]+)"').replace("&amp;", "&")
+    whole = as_ben.get(f"/approvals/{further}")
+    assert "Refund 3" in text_of(whole)
+    assert "most=" in link(whole, r'hx-get="([^"]+as_of[^"]+)"')
+
+
+def test_more_than_ninety_nine_are_not_counted(ben, asked, monkeypatch):
+    monkeypatch.setattr(queries, "MOST_TOLD", 2)
+    for _ in range(2):
+        asked()
+    assert queries.waiting_for(ben) == 2
+    for _ in range(3):
+        asked()
+    assert queries.waiting_for(ben) == 3

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from accounts.actors import Actor
 from audit import queries, trail
+from audit.models import Entry
 from audit.queries import Filters
 
 RUN = uuid.UUID(int=9)
@@ -67,3 +69,21 @@ def test_what_happened_to_a_run_is_told_from_the_beginning(log):
 def test_an_entry_is_found_by_an_id_that_was_cut(record):
     entry = record(target_id="x" * 5000)
     assert queries.entries(Filters(target_id="x" * 5000)) == [entry]
+
+
+def test_times_are_kept_to_also_where_the_clock_was_set_back(db):
+    now = timezone.now()
+
+    def made(**ago: int) -> int:
+        fields = {"verb": "run.started", "target_kind": "run", "target_id": "1"}
+        return Entry.objects.create(at=now - timedelta(**ago), **fields).pk
+
+    old, young, set_back = made(days=5), made(hours=1), made(hours=20)
+    assert found(until=now - timedelta(days=4)) == [old]
+    assert found(until=now - timedelta(hours=10)) == [set_back, old]
+    assert found(since=now - timedelta(hours=10)) == [young]
+    assert found(since=now - timedelta(days=4)) == [set_back, young]
+
+
+def found(*, since: datetime | None = None, until: datetime | None = None) -> list[int]:
+    return [entry.pk for entry in queries.entries(Filters(since=since, until=until))]
