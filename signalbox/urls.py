@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from accounts import views as accounts
 from accounts.saved import views as saved
 from signalbox import views
+from signalbox.components import pages as components
 from signalbox.palette import pages as palette
 from signalbox.shortcuts import pages as shortcuts
 
@@ -15,6 +16,8 @@ urlpatterns = [
     path("", views.overview, name="overview"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
+    path("components/", components.index, name="components"),
+    path("components/tick/", components.tick, name="components_tick"),
     path("go/", palette.go, name="go"),
     path("keys/", shortcuts.keys, name="keys"),
     path("me/", accounts.me, name="me"),

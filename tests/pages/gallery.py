@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from itertools import count
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import engines
 from django.urls import include, path
-from django.utils import timezone
 
-import runs.status
 from accounts.errors import NotPermitted
 from signalbox import errors
+from signalbox.components import samples
 
 numbers = count(1)
 broken = False
@@ -26,37 +23,14 @@ rows: list[str] = []
 """What live regions get, if it is not empty."""
 
 
-class Reason(forms.Form):
-    reason = forms.CharField(
-        help_text="Kept in the audit log.", widget=forms.Textarea(attrs={"rows": 3})
-    )
-    typed = forms.CharField(label="Type c41e to confirm")
-    sure = forms.BooleanField(label="I have read the facts above")
-
-
 def gallery(request: HttpRequest) -> HttpResponse:
-    now = timezone.now()
-    context = {
-        "states": [*runs.status.STATES.values(), *runs.status.OVERLAYS.values()],
-        "form": Reason(request.POST or None) if request.method == "POST" else Reason(),
-        "ago": now - timedelta(minutes=3),
-        "ahead": now + timedelta(minutes=57),
-        "hostile": "Pay \u202e00.021€\u202c to\u200b Ada" + " " * 60 + "and <b>Eve</b>",
-        "value": {
-            "order_id": "10382",
-            "amount_minor": 12000,
-            "note": "The item arrived damaged. " * 20,
-            "lines": [{"sku": "A-1", "count": 2, "tags": ["fragile"]}],
-        },
-        "before": {"amount": 100, "reason": "The item arrived damaged", "todo": ["draft"]},
-        "after": {"amount": 120, "reason": "The item arrived late", "currency": "EUR", "todo": []},
-        "run_id": "019acf3e-7b20-7000-8000-00000000c41e",
-    }
-    return render(request, "gallery.html", context)
+    form = samples.Reason(request.POST) if request.method == "POST" else samples.Reason()
+    places = {"here": "/gallery/", "tick": "/gallery/tick/", "every": 1}
+    return render(request, "components/index.html", samples.context(form) | places)
 
 
 def confirm(request: HttpRequest) -> HttpResponse:
-    form = Reason(request.POST or None)
+    form = samples.Reason(request.POST or None)
     context = {
         "form": form,
         "verb": "Force resume",
