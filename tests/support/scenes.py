@@ -49,6 +49,7 @@ def chain(run: Run, clock: Clock, steps: Sequence[tuple[float, str]], **more: ob
             fence=held,
             ns=ns,
             values={"n": number},
+            seen=sorted(seen),
         )
         ids.append(id_)
         seen |= {name for name in node.split("+") if name}

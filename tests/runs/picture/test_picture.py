@@ -13,7 +13,7 @@ from runs.models import Picture, Run
 from runs.picture import drawing, keeping, reading, standing
 from runs.picture.shape import END, START, Shape
 from runs.timeline import journal
-from tests.support import graphs
+from tests.support import graphs, scenes
 from tests.support import standing as make
 from tests.support.people import person
 
@@ -114,6 +114,18 @@ def test_a_failed_node_is_shown_as_failed(start, drive) -> None:
     keeping.keep()
     drive(run)
     assert at(run) == {"before": "Done", "boom": "Failed"}
+
+
+@pytest.mark.django_db
+def test_all_nodes_that_have_run_are_done_and_the_one_that_asks_waits() -> None:
+    run = scenes.waiting()
+    keep(run.agent, "1.0", "load_order", "assess", "approval_gate", "pay")
+    assert at(run) == {
+        "load_order": "Done",
+        "assess": "Done",
+        "approval_gate": "Waits",
+        "pay": "",
+    }
 
 
 @pytest.mark.django_db
