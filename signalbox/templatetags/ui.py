@@ -352,6 +352,13 @@ def sentence(text: str) -> SafeString:
     return mark_safe(" ".join(conditional_escape(text).split()).capitalize())  # noqa: S308  # escaped
 
 
+@register.filter
+def column(heading: str) -> SafeString:
+    """The first cell of a column of allauth's; one without a heading is no heading."""
+    words = heading.strip()
+    return mark_safe(f'<th scope="col">{conditional_escape(words)}</th>' if words else "<td></td>")  # noqa: S308  # escaped
+
+
 @register.inclusion_tag("components/_allauth_fields.html")
 def allauth_fields(form: forms.BaseForm) -> dict[str, object]:
     """A form of allauth in our look: it has labels, so no words inside the controls."""

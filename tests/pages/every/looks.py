@@ -1,0 +1,120 @@
+"""What a real browser says about a page as it stands: access, room, targets, layout shifts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.pages.conftest import WIDTHS
+from tests.pages.screens import NARROWEST, SETTLED, resize
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules of axe whose outcome depends on the theme."""
+SEEN = (*COLOURS, "target-size", "scrollable-region-focusable")
+"""Those whose outcome depends on the width as well."""
+SHIFTS = """
+window.__shifts = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    if (entry.hadRecentInput || entry.value < 0.0005) continue; // a time that goes on, by a word
+    const words = (node) => (node?.outerHTML ?? node?.textContent ?? "?").slice(0, 90);
+    const moved = entry.sources.map(({ node }) => words(node));
+    window.__shifts.push(`${entry.value.toFixed(4)}: ${moved.join(" | ")}`);
+  }
+}).observe({ type: "layout-shift", buffered: true });
+"""
+"""For every page before it is loaded: what moved although nobody touched anything."""
+UPDATED = """() => Promise.all([...document.querySelectorAll("[data-live]")].map((region) =>
+  new Promise((done) => {
+    region.addEventListener("htmx:afterSettle", done, { once: true });
+    region.addEventListener("htmx:afterRequest", () => setTimeout(done, 150), { once: true });
+    htmx.trigger(region, "live");
+  })))"""
+"""Has every live region ask once, and waits until the answers stand in the page."""
+SMALL = """() => {
+  const lowest = (it) => it.closest(".decide, .top") && innerWidth < 760 ? 44 : 40;
+  const small = (it, least) => it.getBoundingClientRect().height < least - 0.5;
+  const shown = (it) => it.checkVisibility() && !it.closest(".vh, .skip");
+  const list = (query, least) => [...document.querySelectorAll(query)]
+    .filter(shown).filter((it) => small(it, least(it))).map((it) => it.outerHTML.slice(0, 120));
+  return [
+    ...list(".btn:not(.small, .quiet), select, textarea, .top nav a," +
+      "input:not([type=checkbox], [type=radio], [type=hidden], [type=file])", lowest),
+    ...list("summary, .btn, .link, .chips a, .tabs a", () => 24),
+  ];
+}"""
+"""Controls that a finger misses: ours are at least 40 pixels high, on a phone's bars 44."""
+WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+READ = """() => {
+  const main = document.querySelector("main").cloneNode(true);
+  for (const it of main.querySelectorAll("time")) it.textContent = "at some time";
+  const scripted = "[hidden], .copy, [data-pause], [data-script]";
+  for (const it of main.querySelectorAll(scripted)) it.remove();
+  return main.textContent.replace(/\\s+/g, " ").trim();
+}"""
+"""What the main part says, without what only scripts show and without times, which go on."""
+
+
+def watch(page: Page) -> None:
+    """Before the page is loaded."""
+    page.add_init_script(SHIFTS)
+
+
+def everywhere(page: Page) -> Iterator[str]:
+    """What is wrong with the page on every screen, in both themes.
+
+    All rules of axe are asked on the widest and the narrowest screen. Besides, what depends on
+    width is asked for each width, and what depends on the theme for each theme.
+    """
+    for width in WIDTHS.values():
+        resize(page, width)
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+            page.evaluate(SETTLED)
+            whole = theme == "light" and width != WIDTHS["tablet"]
+            found = _axe(page, () if whole else COLOURS if theme == "dark" else SEEN)
+            yield from (f"{width} {theme}: {each}" for each in found)
+        yield from (f"{width}: too low: {each}" for each in page.evaluate(SMALL))
+        yield from _fits(page)
+    page.emulate_media(color_scheme="light")
+    resize(page, NARROWEST)
+    yield from _fits(page)
+
+
+def shifts(page: Page) -> list[str]:
+    """What has moved by itself since the page was opened, the first live update included."""
+    page.evaluate(SETTLED)
+    if page.evaluate("typeof htmx !== 'undefined'"):
+        page.evaluate(UPDATED)
+        page.evaluate(SETTLED)
+    found: list[str] = page.evaluate("window.__shifts")
+    return found
+
+
+def _fits(page: Page) -> Iterator[str]:
+    over = page.evaluate(WIDE)
+    if over > 0:
+        width = page.viewport_size["width"] if page.viewport_size else "?"
+        yield f"{width}: {over} px too wide"
+
+
+def _axe(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
+    """What axe finds by these rules; none given: by all."""
+    options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False, "iframes": False}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": list(rules)}
+    else:
+        options["runOnly"] = {"type": "tag", "values": TAGS}
+        options["rules"] = {"target-size": {"enabled": True}}
+    if not page.evaluate("typeof axe !== 'undefined'"):
+        page.evaluate(Axe().axe_script)
+    found = page.evaluate("options => axe.run(options)", options)["violations"]
+    return [
+        f"{rule['id']}: {rule['help']}: {node['html'][:160]}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
