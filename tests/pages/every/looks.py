@@ -54,9 +54,10 @@ READ = """() => {
   for (const it of main.querySelectorAll("time")) it.textContent = "at some time";
   const scripted = "[hidden], .copy, [data-pause], [data-script]";
   for (const it of main.querySelectorAll(scripted)) it.remove();
-  return main.textContent.replace(/\\s+/g, " ").trim();
+  const text = main.textContent.replace(/\\s+/g, " ").trim();
+  return text.replace(/(\\d+ ?(ms|s|m|min|h|d|days)\\b ?)+/g, "some time ").replace(/\\d+/g, "0");
 }"""
-"""What the main part says, without what only scripts show and without times, which go on."""
+"""What the main part says, without what only scripts show, and without times, which go on."""
 
 
 def watch(page: Page) -> None:

@@ -54,6 +54,7 @@ PAGES: tuple[Page, ...] = (
     *page("go", "Ada"),
     *page("go", "Ada", query="q=refund"),
     *page("keys", "Ada"),
+    *page("components", "Rut"),
     *page("saved_views", "Ada"),
     # --- runs -------------------------------------------------------------------------------------
     *page("runs:list", "Ada"),
@@ -175,6 +176,7 @@ NOT_PAGES: dict[str, str] = {
     "healthz": "a probe",
     "readyz": "a probe",
     "waiting": "a fragment of the menu",
+    "components_tick": "a fragment of the page of components",
     "clock": "only a form is sent there",
     "sign_out_elsewhere": "only a form is sent there",
     "usersessions_list": "sessions are ended on the page of one's settings",

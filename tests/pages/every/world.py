@@ -107,7 +107,7 @@ def _people() -> dict[str, User]:
         "Ben": person("Ben", "finance"),
         "Eve": person("Eve", "finance", "approver"),
         "Cy": person("Cy"),
-        "Rut": person("Rut", "finance"),
+        "Rut": person("Rut", "finance", is_staff=True),
         "Fay": person("Fay", "finance", "approver"),
         "Dee": person("Dee"),
     }
