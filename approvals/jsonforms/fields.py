@@ -87,7 +87,7 @@ class Field:
             "moment": _("In the time zone {value}.", value=timezone.get_current_timezone_name()),
         }.get(self.kind, "")
         blank = _("May be left blank.") if self.required and self.nullable else ""
-        return " ".join(filter(None, (self.hint, own, blank)))
+        return " ".join(map(str, filter(None, (self.hint, own, blank))))
 
     @property
     def radios(self) -> bool:

@@ -52,7 +52,7 @@ WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWi
 READ = """() => {
   const main = document.querySelector("main").cloneNode(true);
   for (const it of main.querySelectorAll("time")) it.textContent = "at some time";
-  const scripted = "[hidden], .copy, [data-pause], [data-script]";
+  const scripted = "[hidden], .copy, [data-pause], [data-replay]";
   for (const it of main.querySelectorAll(scripted)) it.remove();
   const text = main.textContent.replace(/\\s+/g, " ").trim();
   return text.replace(/(\\d+ ?(ms|s|m|min|h|d|days)\\b ?)+/g, "some time ").replace(/\\d+/g, "0");
