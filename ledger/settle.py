@@ -17,6 +17,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop as noop
 
 from accounts import actors
@@ -26,6 +28,7 @@ from audit import canonical, trail
 from audit.canonical import Json
 from ledger import errors, facts, rows, status
 from ledger.models import Effect
+from runs import overrides
 
 PERMISSION = "ledger.settle_effect"
 FRESH = timedelta(minutes=5)
@@ -152,8 +155,24 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
             "evidence": said.evidence,
         },
     )
+    _tell(effect, actor, said.reason)
     rows.wake(run_id, cause="effect settled")
     return effect
+
+
+def _tell(effect: Effect, actor: Actor, reason: str) -> None:
+    overrides.tell(
+        overrides.Override(
+            key=f"settled {effect.uid} {effect.attempts}",
+            did=_("settled an effect by hand"),
+            permission=PERMISSION,
+            run_id=effect.run_id,
+            title=f"{effect.tool}, {effect.run.title}",
+            actor=actor,
+            reason=reason,
+            url=reverse("ledger:effect", args=[effect.uid]),
+        )
+    )
 
 
 def _not_in_doubt(effect: Effect) -> errors.NotInDoubt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from uuid import UUID
 
@@ -112,7 +112,7 @@ class Story:
 
     def facts(self, run_id: UUID) -> list[Fact]:
         done = Effect.objects.filter(run_id=run_id, status__in=DONE).count()
-        return [Fact(label=_("Effects done"), value=str(done))]
+        return [Fact(label=_("Effects done"), value=str(done)), *_open(run_id)]
 
     def ahead(self, run: Run, user: User, *, ends: bool) -> Ahead:
         return ahead.at_the_end(run, user) if ends else ahead.of(run, user)
@@ -133,6 +133,32 @@ class Story:
 
     def troubled(self) -> QuerySet[Effect, UUID]:
         return Effect.objects.filter(status=Status.IN_DOUBT).values_list("run_id", flat=True)
+
+
+def _open(run_id: UUID) -> Iterator[Fact]:
+    """What makes a takeover less than safe: calls that nobody has heard the end of."""
+    place = reverse("runs:tab", args=[run_id, Story.tab.slug])
+    calling = EffectAttempt.objects.filter(
+        effect__run_id=run_id, outcome=status.Outcome.OPEN
+    ).select_related("effect")
+    under_way = list(calling.order_by("started_at")[:MOST])
+    if under_way:
+        yield Fact(
+            label=_("Calls under way"),
+            value=f"{len(under_way)}: {under_way[0].effect.tool}",
+            state=status.CALLING,
+            url=place,
+            note=phrase(_("begun "), under_way[0].started_at, _("; its answer may still come")),
+        )
+    doubtful = Effect.objects.filter(run_id=run_id, status=Status.IN_DOUBT).count()
+    if doubtful:
+        yield Fact(
+            label=_("Effects in doubt"),
+            value=_("%(count)s in doubt") % {"count": doubtful},
+            state=status.STATES[Status.IN_DOUBT],
+            url=place,
+            note=phrase(_("the run is parked again until they are settled")),
+        )
 
 
 def _item(effect: Effect, *, calling: bool, unheard: bool) -> Item:

@@ -20,7 +20,7 @@ from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
-from runs import chain, controls, errors, offers, ports, queries, standing, web
+from runs import chain, controls, errors, offers, ports, queries, standing, takeovers, web
 from runs.forms import ReasonForm, TypedReasonForm
 from runs.models import Run
 from runs.queries import Row
@@ -75,7 +75,7 @@ ASKS = {
         heading="Force this run to resume?",
         verb="Force resume",
         keep="Keep waiting",
-        done="Resumed by hand. A worker was asked to take the run.",
+        done="Resumed by hand. A worker was asked to take the run; others are told by mail.",
         template="runs/resume.html",
         form=TypedReasonForm,
         fresh=True,
@@ -99,12 +99,14 @@ def confirm(request: HttpRequest, run_id: UUID, name: str) -> HttpResponse:
     if not form.is_valid():
         return page.show(form, status=422)
     reason = form.cleaned_data["reason"]
+    seen = {"seen": request.POST.get("seen", "")} if ask.fresh else {}
     try:
-        ask.act(run_id, actor=Actor.of(request), reason=reason)
+        ask.act(run_id, actor=Actor.of(request), reason=reason, **seen)
     except people.ReauthenticationNeeded:
         return proof.ask(request, {"reason": reason})
     except errors.RunsError as refusal:
         form.add_error(None, refusal.shown)
+        page = _Page(request=request, user=user, row=queries.one(run_id, user), ask=ask)
         return page.show(form, status=refusal.http_status)
     proof.forget(request)
     messages.success(request, ask.done)
@@ -136,6 +138,8 @@ class _Page:
             "live": standing.is_live(run.lease, now),
             "tip": chain.tips([run.pk]).get(run.pk),
             "ahead": [told for each in ports.stories() if (told := self._ahead(each))],
+            "past": takeovers.of(run.pk),
+            "mark": controls.mark(run),
             "facts": [fact for story in ports.stories() for fact in story.facts(run.pk)],
         }
         return render(self.request, self.ask.template, context, status=status)

@@ -16,12 +16,14 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts import actors
 from accounts import errors as people
 from accounts.actors import Actor
 from audit import canonical, trail
-from runs import dispatch, errors, leases, status
+from runs import dispatch, errors, leases, overrides, status
 from runs.models import Intervention, Lease, Run
 
 FRESH = timedelta(minutes=5)
@@ -92,11 +94,15 @@ def retry(run_id: UUID, *, actor: Actor, reason: str) -> Run:
     )
 
 
-def force_resume(run_id: UUID, *, actor: Actor, reason: str, part: Part | None = None) -> Run:
+def force_resume(
+    run_id: UUID, *, actor: Actor, reason: str, part: Part | None = None, seen: str = ""
+) -> Run:
     """Have another worker take over a stuck run, or look again at one that rests.
 
-    Refused while a live lease holds the run (NothingToDo), and without a recent sign-in
+    Refused while a live lease holds the run (NothingToDo), if it is not as it was when the person
+    looked (`seen`, what `mark` said then: RunMoved), and without a recent sign-in
     (ReauthenticationNeeded). It decides nothing: questions stay open, effects in doubt stay so.
+    The others who may do this are told.
     """
 
     def act(run: Run) -> None:
@@ -106,6 +112,8 @@ def force_resume(run_id: UUID, *, actor: Actor, reason: str, part: Part | None =
                 f"{holder} holds the lease and renews it. If it hangs, wait until it is"
                 " given up, or stop that worker; then force-resume."
             )
+        if seen and seen != mark(run):
+            raise errors.RunMoved
         _forgive(run)
 
     return _intervene(
@@ -116,9 +124,15 @@ def force_resume(run_id: UUID, *, actor: Actor, reason: str, part: Part | None =
         verb="run.force_resumed",
         kind=Intervention.Kind.FORCE_RESUME,
         act=act,
-        fresh=True,
+        override=_("forced a run to resume"),
         part=part,
     )
+
+
+def mark(run: Run) -> str:
+    """How the run stands, for who wants to act on what they saw: who drove last, and its state."""
+    fence = Lease.objects.values_list("fence", flat=True).get(pk=run.pk)
+    return f"{fence} {run.status} {run.park_reason}".strip()
 
 
 def ask_again(run_id: UUID, *, actor: Actor, reason: str) -> Run:
@@ -186,15 +200,16 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
     verb: str,
     kind: Intervention.Kind,
     act: Callable[[Run], None],
-    fresh: bool = False,
+    override: str = "",
     part: Part | None = None,
 ) -> Run:
+    """`override`: what others are told of an act that breaks a safety rule; wants a fresh proof."""
     reason = canonical.text(reason)
     try:
         with transaction.atomic():
             user = actors.require(actor, permission)
             within = FRESH + part.age if part else FRESH
-            if fresh and actor.kind == "user" and not actors.fresh(actor, within):
+            if override and actor.kind == "user" and not actors.fresh(actor, within):
                 raise people.ReauthenticationNeeded
             if not reason.strip():
                 raise errors.ReasonMissing
@@ -206,7 +221,7 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
             if run.ended:
                 raise errors.RunEnded
             act(run)
-            Intervention.objects.create(
+            done = Intervention.objects.create(
                 run=run, kind=kind, user=user, label=actor.label, reason=reason
             )
             _update(run, wakes=F("wakes") + 1)
@@ -220,6 +235,8 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
             )
             if part:
                 part.done()
+            if override:
+                _tell(override, done, permission, actor, part)
             dispatch.ring(run_id, cause=kind.label.lower())
     except (people.AccountsError, errors.RunsError) as refusal:
         trail.record_refused(
@@ -236,6 +253,24 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
 
 def _of(part: Part | None) -> dict[str, str]:
     return {"operation": part.operation} if part else {}
+
+
+def _tell(did: str, done: Intervention, permission: str, actor: Actor, part: Part | None) -> None:
+    """Others are told once of an operation on many runs, with the address of all of it."""
+    overrides.tell(
+        overrides.Override(
+            key=f"operation {part.operation}" if part else f"intervention {done.pk}",
+            did=_("forced several runs to resume") if part else did,
+            permission=permission,
+            run_id=done.run_id,
+            title=done.run.title,
+            actor=actor,
+            reason=done.reason,
+            url=reverse("runs:operation", args=[part.operation])
+            if part
+            else reverse("runs:run", args=[done.run_id]),
+        )
+    )
 
 
 def _forgive(run: Run) -> None:

@@ -85,6 +85,10 @@ class OperationEnded(RunsError):
     """The operation has ended, so there is nothing to stop. Reload the page to see what it did."""
 
 
+class RunMoved(RunsError):
+    """The run has changed since you opened this page. Read the facts again, then confirm."""
+
+
 class LeaseLost(RunsError):
     """This worker's lease was taken over. Stop writing at once."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from runs import admission, errors
 from runs.models import Run
@@ -62,8 +63,8 @@ class TypedReasonForm(ReasonForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["typed"].label = f"Type {self.suffix} to confirm"
-        self.fields["typed"].help_text = "The last four characters of the run's id."
+        self.fields["typed"].label = _("Type %(suffix)s to confirm") % {"suffix": self.suffix}
+        self.fields["typed"].help_text = _("The last four characters of the run's id.")
 
     @property
     def suffix(self) -> str:
@@ -72,5 +73,6 @@ class TypedReasonForm(ReasonForm):
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"].strip().lower()
         if typed != self.suffix:
-            raise forms.ValidationError(f"This is not {self.suffix}. Is it the right run?")
+            wrong = _("This is not %(suffix)s. Is it the right run?") % {"suffix": self.suffix}
+            raise forms.ValidationError(wrong)
         return typed

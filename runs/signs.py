@@ -27,7 +27,6 @@ from audit.models import ClockTimestamp
 from runs import dispatch
 from runs.models import Pulse
 from runs.status import State
-from runs.story import Phrase, phrase
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +52,8 @@ class Sign:
     """What it did last, or what is wrong; less than a sentence."""
     joint: str = ", "
     """Stands between that and the moment."""
+    lack: str = ""
+    """What its badge says where it is not well."""
     todo: str = ""
     """What to do where it is not well."""
     command: str = ""
@@ -63,14 +64,10 @@ class Sign:
     """Needed for `url`."""
 
     @property
-    def says(self) -> Phrase:
-        return phrase(self.note, *((self.joint, self.at) if self.at else ()))
-
-    @property
     def state(self) -> State:
         return State(
             value="well" if self.well else "unwell",
-            label=_("Well") if self.well else _("Quiet") if self.at else _("Not seen"),
+            label=_("Well") if self.well else self.lack or _("Quiet"),
             tone="ok" if self.well else "warn",
             icon="check" if self.well else "triangle",
             sentence=self.note,
@@ -92,6 +89,7 @@ def broker() -> Sign:
         at=None,
         well=well,
         note=_("answers") if well else _("cannot be reached"),
+        lack=_("Away"),
         todo=""
         if well
         else _(
@@ -111,6 +109,7 @@ def beat() -> Sign:
         at=at,
         well=not late,
         note=_("ticks") if not late else _("does not tick"),
+        lack="" if at else _("Not seen"),
         todo=_("Without beat nothing is found again that was missed. Start it.") if late else "",
         command=f"{CELERY} beat" if late else "",
     )
@@ -133,6 +132,7 @@ def sweeper() -> Sign:
         at=at,
         well=not late and not failed,
         note=_swept(told, failed),
+        lack=_("Failing") if failed else "" if at else _("Not seen"),
         todo=todo,
         command=command,
     )
@@ -162,6 +162,7 @@ def sealer() -> Sign:
         name=_("Sealer"),
         at=log.newest.sealed_at if log.newest else None,
         well=not log.late,
+        lack=_("Late"),
         note=waits if log.unsealed else _("every entry is sealed"),
         todo=_(
             "The audit log is not protected meanwhile. Start beat, and a worker on the queue sweep."

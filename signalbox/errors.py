@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -19,10 +20,12 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 
 from accounts import groups
 from accounts.errors import NotPermitted
 from approvals import forged
+from signalbox import outages
 
 PAGES = (400, 403, 404, 405, 409, 422, 429, 500)
 """Statuses that have a page of their own."""
@@ -111,6 +114,8 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Made without the request's context, because the database may be what is broken."""
+    if outages.database_away(sys.exc_info()[1]):  # Django asks for this answer while it handles it
+        return _database_away(request)
     reference = uuid4().hex[:10]
     context = {"status": 500, "reference": reference, "server_now": timezone.now()}
     if for_program(request):
@@ -121,6 +126,22 @@ def server_error(request: HttpRequest) -> HttpResponse:
         response = HttpResponse(render_to_string("errors/500.html", context), status=500)
     # Django logs the error under this phrase: so the reference leads to its traceback.
     response.reason_phrase = f"Internal Server Error, reference {reference}"
+    return response
+
+
+def _database_away(request: HttpRequest) -> HttpResponse:
+    """Made without a query."""
+    message = _("The database cannot be reached. Nothing was changed. Try again in a moment.")
+    context = {"status": 503, "message": message, "server_now": timezone.now()}
+    response: HttpResponse
+    if for_program(request):
+        response = problem(503, message)
+    else:
+        fragment = request.headers.get("HX-Request") == "true"
+        name = "errors/_fragment.html" if fragment else "errors/503.html"
+        response = HttpResponse(render_to_string(name, context), status=503)
+    response["Retry-After"] = str(outages.AGAIN)
+    response["Cache-Control"] = "no-store"
     return response
 
 

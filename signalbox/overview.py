@@ -5,9 +5,10 @@ Everybody sees the parts that they may see; who may see nothing is told how that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
 from django.db.models import Case, IntegerField, Max, Value, When
 from django.urls import reverse
@@ -18,7 +19,7 @@ from approvals import queries as approvals
 from approvals.models import Request
 from approvals.status import Status as RequestStatus
 from ledger import queries as ledger
-from ledger.models import Message
+from ledger.models import Effect, Message
 from ledger.status import MessageStatus
 from ledger.status import Status as EffectStatus
 from runs import queries, standing, visible
@@ -166,10 +167,32 @@ def _add_troubled(page: Overview, user: User) -> None:
     troubled = visible.to(user).filter(queries.attention()).select_related("lease", "started_by")
     rows = queries.rows(list(troubled.order_by(first, "created_at")[:SHORT]), user)
     around = house.look() if rows else house.House()
+    doubtful = _doubtful(rows)
     page.troubled = [
-        Trouble(row=row, step=next(iter(_steps(row, around, user)), None)) for row in rows
+        Trouble(row=row, step=_settle(doubtful, row, user) or _step(row, around, user))
+        for row in rows
     ]
 
 
-def _steps(row: Row, around: house.House, user: User) -> list[Step]:
-    return telling.steps(row.run, row.standing, around, user)
+def _step(row: Row, around: house.House, user: User) -> Step | None:
+    return next(iter(telling.steps(row.run, row.standing, around, user)), None)
+
+
+def _doubtful(rows: Sequence[Row]) -> dict[UUID, UUID]:
+    """An effect in doubt of each of these runs, where there is one."""
+    ids = [row.run.pk for row in rows]
+    found = Effect.objects.filter(run_id__in=ids, status=EffectStatus.IN_DOUBT)
+    return dict(found.order_by("-created_at").values_list("run_id", "uid"))
+
+
+def _settle(doubtful: Mapping[UUID, UUID], row: Row, user: User) -> Step | None:
+    """What keeps everything else of the run from being sent comes first."""
+    uid = doubtful.get(row.run.pk)
+    if uid is None:
+        return None
+    may = user.has_perm("ledger.settle_effect")
+    return Step(
+        says="",
+        url=reverse("ledger:effect", args=[uid]),
+        action=_("Settle the effect") if may else _("See the effect"),
+    )

@@ -6,19 +6,16 @@ go to all who may read the log, too. A mail holds no names and no contents of en
 
 from __future__ import annotations
 
-import smtplib
 from collections.abc import Iterable, Sequence
 
 from django.conf import settings
-from django.core.mail import EmailMessage
 from django.urls import reverse
 
 from accounts.backends import PeopleBackend
 from audit import canonical
 from audit.anchors import Anchor
 from ledger import outbox, rows
-from ledger.outbox import Letter
-from ledger.outcomes import Outcome
+from signalbox import mails
 
 MAIL = "audit.mail"
 """The destination of mails about the audit log."""
@@ -53,28 +50,8 @@ def alarm(found: Sequence[str]) -> None:
     _post({"event": "alarm", "found": list(found)}, key=key)
 
 
-def send(letter: Letter) -> Outcome:
-    """The handler of MAIL."""
-    told = letter.payload if isinstance(letter.payload, dict) else {}
-    mail = EmailMessage(
-        subject=f"[Signalbox] {told.get('subject', '')}",
-        body=str(told.get("text", "")),
-        to=[str(told.get("to", ""))],
-        headers={"Signalbox-Event-Id": str(letter.id)},
-    )
-    try:
-        mail.send()
-    except smtplib.SMTPRecipientsRefused:
-        return Outcome.refused("the mail server does not take mail for this address")
-    except (smtplib.SMTPException, OSError) as error:
-        return Outcome.unknown(type(error).__name__)
-    return Outcome.success("")
-
-
 def _mail(addresses: Iterable[str], subject: str, text: str, *, key: str) -> None:
-    for address in sorted(set(addresses)):
-        letter = {"to": address, "subject": subject, "text": text}
-        outbox.add(MAIL, canonical.visible(letter), dedupe=f"{key} {address}"[:400])
+    mails.queue(MAIL, addresses, subject, text, key=key)
 
 
 def _post(event: dict[str, object], *, key: str) -> None:

@@ -117,6 +117,8 @@ DATABASES = {
 # The folder of a unix socket is percent-encoded in the address; environ leaves it so.
 DATABASES["default"]["HOST"] = unquote(DATABASES["default"]["HOST"])
 DATABASES["default"]["OPTIONS"] = {
+    # Seconds: somebody waits for a page that says that the database is away.
+    "connect_timeout": 5,
     # How often a connection sends one of a driver's statements until it prepares it; 0: never.
     "prepare_threshold": env.count("DATABASE_PREPARE", 3, least=0) or None,
 } | DATABASES["default"]["OPTIONS"]
@@ -319,6 +321,9 @@ RUNS_STORIES = ["ledger.story.Story", "approvals.story.Story"]
 RUNS_SIGNS = ["ledger.outbox.signs.dispatcher"]
 """Parts that must run by themselves besides the sweeper, beat and the sealer: functions that return
 a `runs.signs.Sign`."""
+RUNS_WATCHERS = ["signalbox.overrides.tell"]
+"""Functions that are told of each act by hand that breaks a safety rule, in its transaction: see
+`runs.overrides`."""
 RUNS_KEEPERS = [
     "runs.retention.keeping.History",
     "runs.retention.keeping.States",
@@ -400,7 +405,8 @@ LEDGER_DESTINATIONS = {
     "notices": "approvals.notices.planning.plan",
     "notices.mail": "approvals.notices.mails.send",
     "notices.channel": "approvals.notices.channels.send",
-    "audit.mail": "signalbox.proofs.send",
+    "audit.mail": "signalbox.mails.send",
+    "operators.mail": "signalbox.mails.send",
 }
 """Where messages of the outbox go: a name, and the handler that sends what is meant for it."""
 LEDGER_WEBHOOKS = env.addresses("LEDGER_WEBHOOKS")

@@ -28,6 +28,7 @@ def dispatcher() -> Sign:
         name=_("Outbox"),
         at=sent.values_list("closed_at", flat=True).first(),
         well=not late,
+        lack=_("Late"),
         note=_waits(waiting.count()),
         todo=_("Messages are late: nothing is sent. Start a worker on the queue sweep.")
         if late

@@ -53,6 +53,7 @@ def crew() -> Sign:
         name=_("Workers"),
         at=None,
         well=bool(count),
+        lack=_("None"),
         note=ngettext("%(count)s alive", "%(count)s alive", count) % {"count": count}
         if count
         else _("none alive"),
@@ -77,6 +78,7 @@ def queue() -> Sign:
         at=found.oldest,
         joint=_(", the oldest since "),
         well=not late,
+        lack=_("Late"),
         note=waits if found.depth else _("no run waits"),
         todo=_("The page of the workers says why they wait.") if late else "",
         url=f"{reverse('runs:workers')}#queue",

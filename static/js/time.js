@@ -25,16 +25,17 @@ export const relative = (moment, now) => {
   return say(`${seconds > 0 ? "in" : "ago"}_${unit}`, { n });
 };
 
-const refresh = () => {
+const refresh = (where = "") => {
   const now = Date.now() + offset;
-  for (const time of document.querySelectorAll("time[data-relative]")) {
+  for (const time of document.querySelectorAll(`${where}time[data-relative]`)) {
     const words = relative(Date.parse(time.dateTime), now);
     if (time.textContent !== words) time.textContent = words;
   }
 };
-setInterval(() => document.visibilityState === "visible" && refresh(), 30_000);
-document.addEventListener("visibilitychange", refresh);
-document.addEventListener("htmx:afterSwap", refresh); // what has not changed comes from the store
+setInterval(refresh, 30_000);
+setInterval(refresh, 1000, "[data-ticks] ");
+document.addEventListener("visibilitychange", () => refresh());
+document.addEventListener("htmx:afterSwap", () => refresh()); // what has not changed comes from the store
 
 // On the settings page: offer the zone that this device is set to.
 const offer = document.querySelector("[data-zone-of-device]");

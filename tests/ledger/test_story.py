@@ -129,8 +129,16 @@ def test_how_much_was_done_is_a_fact_before_acting() -> None:
     run = make.run()
     effect(run)
     effect(run, Status.CONFIRMED)
-    effect(run, Status.IN_DOUBT)
     assert [(fact.label, fact.value) for fact in STORY.facts(run.pk)] == [("Effects done", "2")]
+
+
+def test_what_makes_a_takeover_unsafe_is_a_fact_before_acting() -> None:
+    run = make.running()
+    effect(run, Status.IN_DOUBT)
+    call(effect(run, Status.PENDING, tool="crm.note"), Outcome.OPEN)
+    facts = {fact.label: fact.value for fact in STORY.facts(run.pk)}
+    assert facts["Calls under way"] == "1: crm.note"
+    assert facts["Effects in doubt"] == "1 in doubt"
 
 
 @pytest.mark.parametrize(("ends", "states"), [(False, ["settle"]), (True, ["doubt_stays"])])

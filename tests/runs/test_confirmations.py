@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
+from ledger.models import Message
 from runs import dispatch
 from runs.models import Intervention, Run
-from runs.status import Park, Status
+from runs.status import Outcome, Park, Status
 from tests.support import standing as make
 from tests.support.people import PASSWORD, person
 
@@ -74,7 +77,7 @@ def test_the_page_shows_the_facts_before_it_asks(client, ada, name) -> None:
     for text in ("checkpoint 4, assess", "Effects done", "Open approvals"):
         assert text in page
     assert ("What stays" if name == "cancel" else "What the next step touches") in page
-    assert "Fence" in page
+    assert "fence" in page
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -167,3 +170,75 @@ def test_a_form_of_another_site_does_nothing(ada) -> None:
     run = make.running()
     assert strict.post(at(run, "cancel"), {"reason": "x"}).status_code == 403
     assert not Intervention.objects.exists()
+
+
+def test_the_facts_of_a_takeover_are_all_there(client, ada) -> None:
+    run = make.stuck()
+    make.lease(run, progress_note="page 3 of 9")
+    make.attempt(run, 2, outcome=Outcome.LOST)
+    Intervention.objects.create(run=run, kind="force_resume", label="Olu", reason="It hung.")
+    page = client.get(at(run, "resume")).content.decode()
+    for text in ("page 3 of 9", "fence 1", "last heartbeat", "1 time", "forced by Olu", "It hung."):
+        assert text in page
+
+
+MARK = r'name="seen" value="([^"]+)"'
+
+
+def seen(client, run) -> str:
+    (mark,) = re.findall(MARK, client.get(at(run, "resume")).content.decode())
+    return str(mark)
+
+
+def test_a_run_that_changed_while_the_page_was_open_is_not_resumed(client, ada) -> None:
+    run = make.stuck()
+    mark = seen(client, run)
+    make.lease(run, fence=2)  # somebody took it meanwhile, and was lost as well
+    response = post(client, run, "resume", **RESUME, seen=mark)
+    assert response.status_code == 409
+    page = response.content.decode()
+    assert "has changed since you opened this page" in page
+    assert "fence 2" in page
+    assert RESUME["reason"] in page
+    assert not Intervention.objects.exists()
+    again = re.findall(MARK, page)
+    assert post(client, run, "resume", **RESUME, seen=again[0]).status_code == 302
+
+
+def test_who_was_slower_than_a_worker_keeps_the_reason(client, ada) -> None:
+    run = make.stuck()
+    mark = seen(client, run)
+    make.lease(run, fence=2, expires_at=make.soon(seconds=25), holder="worker@beta:1")
+    response = post(client, run, "resume", **RESUME, seen=mark)
+    assert response.status_code == 409
+    page = response.content.decode()
+    assert "worker@beta:1 holds the lease" in page
+    assert RESUME["reason"] in page
+
+
+def test_the_others_who_may_do_it_are_told_by_mail(client, ada) -> None:
+    for name in ("Olu", "Kim"):
+        person(name, "operator")
+    person("Rut")
+    person("Ben")
+    person("Gone", "operator", is_active=False)
+    run = make.stuck("Close tickets")
+    assert post(client, run, "resume", **RESUME).status_code == 302
+    mails = Message.objects.filter(destination="operators.mail")
+    told = {message.payload["to"] for message in mails}
+    assert told == {"olu@example.com", "kim@example.com", "rut@example.com"}
+    (text, *_) = {message.payload["text"] for message in mails}
+    for said in ("forced a run to resume", "Close tickets", RESUME["reason"], f"/runs/{run.pk}/"):
+        assert said in text
+
+
+def test_nobody_is_told_of_what_was_refused(client, ada) -> None:
+    person("Olu", "operator")
+    assert post(client, make.running(), "resume", **RESUME).status_code == 409
+    assert not Message.objects.exists()
+
+
+def test_cancelling_is_nothing_that_others_must_hear_of(client, ada) -> None:
+    person("Olu", "operator")
+    post(client, make.running(), "cancel", reason="Twice.")
+    assert not Message.objects.exists()
