@@ -57,6 +57,9 @@ def test_an_hour_leads_to_the_runs_that_ended_in_it(page: Page, signed_in) -> No
         make.run(status=Status.SUCCEEDED, ended_at=now - back * (now - make.ago(hours=1)))
     signed_in(page, person("Ada"))
     page.goto("/")
+    room = page.locator(".outcomes .hit").first
+    painted = room.evaluate("element => getComputedStyle(element).fill")
+    assert painted == "rgba(0, 0, 0, 0)", "what catches the mouse is not a bar"
     hour_of(page)
     expect(page.locator(ROWS)).to_have_count(2)
     assert Run.objects.count() == 3
