@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "signalbox.polls.Unchanged",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -128,9 +129,15 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "signalbox_cache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
-    }
+    },
+    "polls": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "polls",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
 }
-"""In the database, so that attempts to sign in and used codes count for all processes together."""
+"""In the database, so that attempts to sign in and used codes count for all processes together.
+What pages have been told on a poll is remembered by each process alone: see `signalbox.polls`."""
 
 BROKER_URL = env.str("BROKER_URL", default="")
 """Empty: the embedded Valkey of STATE_DIR. The broker is a doorbell: it may lose or repeat."""

@@ -1,0 +1,28 @@
+-- What changes whenever a list would: the newest audit entry, the rows written to every table that
+-- does not beat, sign-ins ended, and what comes with time alone (leases that ran out, workers that
+-- fell silent, deadlines near, the hour of the chart).
+SELECT concat_ws(
+    '.',
+    (SELECT max(id) FROM audit_entry),
+    (
+        SELECT sum(
+            pg_stat_get_tuples_inserted(oid)
+            + pg_stat_get_tuples_updated(oid)
+            + pg_stat_get_tuples_deleted(oid)
+        )
+        FROM pg_class
+        WHERE relkind = 'r'
+        AND relnamespace = current_schema()::regnamespace
+        AND relname <> ALL(%(beating)s)
+    ),
+    pg_stat_get_tuples_deleted('django_session'::regclass),
+    (SELECT count(*) FROM runs_lease WHERE expires_at < clock_timestamp()),
+    (SELECT count(*) FROM runs_worker WHERE seen_at > clock_timestamp() - %(alive_for)s),
+    (SELECT count(*) FROM runs_pulse WHERE at > clock_timestamp() - %(late_after)s),
+    (
+        SELECT count(*) FROM approvals_request
+        WHERE status = 'pending'
+        AND clock_timestamp() > deadline - (deadline - created_at) / 4
+    ),
+    date_trunc('hour', clock_timestamp())
+)
