@@ -15,6 +15,7 @@ from audit.verbs import VERBS
 
 GROUPS = {
     "run": later("Runs"),
+    "operation": later("Many runs at once"),
     "request": later("Requests"),
     "decision": later("Decisions"),
     "mishap": later("What went wrong"),

@@ -84,14 +84,14 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "swap",
         ),
         "operation.ordered": _verb(
-            "Many ordered", "A person had one thing done to many runs.", "warn", "hand"
+            _("Many ordered"), _("A person had one thing done to many runs."), "warn", "hand"
         ),
-        "operation.refused": _verb("Many refused", "Nothing was done.", "bad", "slash"),
+        "operation.refused": _verb(_("Many refused"), _("Nothing was done."), "bad", "slash"),
         "operation.stopped": _verb(
-            "Many stopped", "The rest of the runs were left as they are.", "neutral", "slash"
+            _("Many stopped"), _("The rest of the runs were left as they are."), "neutral", "slash"
         ),
         "operation.done": _verb(
-            "Many done", "Each of the runs was dealt with or says why not.", "ok", "check"
+            _("Many done"), _("Each of the runs was dealt with or says why not."), "ok", "check"
         ),
         "retention.applied": _verb(
             _("Erased"), _("What ended runs need no longer was taken away."), "neutral", "slash"

@@ -14,6 +14,7 @@ KNOWN = {
     "hx-history",
     "hx-swap",
     "hx-swap-oob",
+    "hx-sync",
     "hx-target",
     "hx-trigger",
 }

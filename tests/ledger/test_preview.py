@@ -153,7 +153,7 @@ def test_each_state_has_its_word(run, ada, made, kind) -> None:
     about = ahead.of(run, ada)
     assert told(about) == [(tool, kind)]
     sentence = next(state.sentence for state in kinds.ALL if state.value == kind)
-    assert words(about).startswith(sentence)
+    assert words(about).startswith(str(sentence))
     assert about.unknown == "Other calls that this step makes are not known beforehand."
 
 
