@@ -71,7 +71,7 @@ class User(AbstractUser):
     """Somebody who may sign in."""
 
     username = None  # type: ignore[assignment]  # removes AbstractUser's field
-    email = models.EmailField("e-mail address", unique=True)
+    email = models.EmailField(_("e-mail address"), unique=True)
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
     theme = models.CharField(max_length=8, choices=Theme, default=Theme.SYSTEM)
     times = models.CharField(

@@ -75,7 +75,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             _("Ask again refused"), _("The answer was not taken back."), "bad", "slash"
         ),
         "run.exported": _verb(
-            "Exported", "Everything about the run was handed out as a file.", "info", "eye"
+            _("Exported"), _("Everything about the run was handed out as a file."), "info", "eye"
         ),
         "run.taken_over": _verb(
             _("Taken over"),

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
+from accounts.speech import later as _
 from ledger.drift import states as drifting
 from ledger.models import Drift, Effect, EffectAttempt
 from ledger.status import DONE, OUTCOMES, STATES
@@ -17,10 +18,10 @@ MOST = 500
 """Deeds of each kind."""
 TOLD = State(
     value="told",
-    label="Was told the result",
+    label=_("Was told the result"),
     tone="neutral",
     icon="book",
-    sentence="The effect had been performed before; this attempt got the stored result.",
+    sentence=_("The effect had been performed before; this attempt got the stored result."),
 )
 
 

@@ -12,10 +12,12 @@ from collections import Counter
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.functional import lazy
 
 from accounts import actors
 from accounts.actors import Actor
 from accounts.errors import AccountsError
+from accounts.speech import later
 from audit import canonical, trail
 from runs import dispatch, errors, examples, registry
 from runs.models import Lease, Run
@@ -32,9 +34,9 @@ def read(text: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=_once)
     except RecursionError as exc:
-        raise errors.BadInput("This is nested too deep to be read.") from exc
+        raise errors.BadInput(later("This is nested too deep to be read.")) from exc
     except ValueError as exc:
-        raise errors.BadInput(f"This is not JSON: {exc}.") from exc
+        raise errors.BadInput(later("This is not JSON: {exc}.", exc=exc)) from exc
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -42,7 +44,9 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise errors.BadInput(f"{twice!r} stands twice in one object. Take one of them out.")
+        raise errors.BadInput(
+            later("{twice!r} stands twice in one object. Take one of them out.", twice=twice)
+        )
     return found
 
 
@@ -97,32 +101,52 @@ def _first(agent: str, key: str, given: object) -> Run:
     first = Run.objects.get(agent=agent, idempotency_key=key)
     if canonical.fingerprint(first.input) != canonical.fingerprint(given):
         raise errors.KeyReused(
-            f"The key {key!r} already started run {first.id} with another input."
-            " Use a new key, or the same input."
+            later(
+                "The key {key!r} already started run {id} with another input. Use a new key,"
+                " or the same input.",
+                key=key,
+                id=first.id,
+            )
         )
     return first
 
 
 def _check(declared: registry.Declaration, given: object, key: str | None) -> None:
     if key is not None and not (0 < len(key) <= KEY_LIMIT and key.isprintable()):
-        raise errors.BadInput(f"The idempotency key must be 1 to {KEY_LIMIT} printable characters.")
+        raise errors.BadInput(
+            later(
+                "The idempotency key must be 1 to {key_limit} printable characters.",
+                key_limit=KEY_LIMIT,
+            )
+        )
     if given is None:
-        raise errors.BadInput("The input is null, which starts nothing. Pass an object, even {}.")
+        raise errors.BadInput(
+            later("The input is null, which starts nothing. Pass an object, even {}.")
+        )
     try:
         text = json.dumps(given, allow_nan=False, ensure_ascii=True)
     except (TypeError, ValueError, RecursionError) as exc:
-        raise errors.BadInput(f"The input is not JSON: {exc}. Correct it and start again.") from exc
+        raise errors.BadInput(
+            later("The input is not JSON: {exc}. Correct it and start again.", exc=exc)
+        ) from exc
     if len(text) > settings.RUNS_INPUT_LIMIT:
         raise errors.BadInput(
-            f"The input has {len(text)} bytes, more than {settings.RUNS_INPUT_LIMIT}."
-            " Store the data elsewhere and pass a reference."
+            later(
+                "The input has {len} bytes, more than {runs_input_limit}. Store the data"
+                " elsewhere and pass a reference.",
+                len=len(text),
+                runs_input_limit=settings.RUNS_INPUT_LIMIT,
+            )
         )
     if canonical.visible(given) != given:
         raise errors.BadInput(
-            "The input has something that the database cannot store exactly: NUL, half a surrogate"
-            " pair, a number above 2^53, or more than 100 levels. Remove it, or pass text."
+            later(
+                "The input has something that the database cannot store exactly: NUL, half a"
+                " surrogate pair, a number above 2^53, or more than 100 levels. Remove it, or"
+                " pass text."
+            )
         )
     if declared.input_schema is not None:
-        wrong = examples.complaint(declared.input_schema, given)
-        if wrong:
-            raise errors.BadInput(f"{wrong} Correct it and start again.")
+        wrong = lazy(examples.complaint, str)(declared.input_schema, given)
+        if str(wrong):
+            raise errors.BadInput(later("{wrong} Correct it and start again.", wrong=wrong))

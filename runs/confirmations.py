@@ -20,6 +20,7 @@ from accounts import actors, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
+from accounts.speech import later as _
 from runs import chain, controls, errors, offers, ports, queries, standing, takeovers, web
 from runs.forms import ReasonForm, TypedReasonForm
 from runs.models import Run
@@ -47,35 +48,35 @@ class Ask:
 ASKS = {
     "cancel": Ask(
         act=controls.cancel,
-        heading="Cancel this run?",
-        verb="Cancel the run",
-        keep="Keep the run",
-        done="Asked to cancel. The run ends at its next step.",
+        heading=_("Cancel this run?"),
+        verb=_("Cancel the run"),
+        keep=_("Keep the run"),
+        done=_("Asked to cancel. The run ends at its next step."),
         template="runs/cancel.html",
         ends=True,
     ),
     "retry": Ask(
         act=controls.retry,
-        heading="Retry this run now?",
-        verb="Retry now",
-        keep="Leave it as it is",
-        done="A worker was asked to try again.",
+        heading=_("Retry this run now?"),
+        verb=_("Retry now"),
+        keep=_("Leave it as it is"),
+        done=_("A worker was asked to try again."),
         template="runs/retry.html",
     ),
     "ask_again": Ask(
         act=controls.ask_again,
-        heading="Have the question asked again?",
-        verb="Ask again",
-        keep="Leave it as it is",
-        done="The next worker takes the answer back and asks again.",
+        heading=_("Have the question asked again?"),
+        verb=_("Ask again"),
+        keep=_("Leave it as it is"),
+        done=_("The next worker takes the answer back and asks again."),
         template="runs/ask_again.html",
     ),
     "resume": Ask(
         act=controls.force_resume,
-        heading="Force this run to resume?",
-        verb="Force resume",
-        keep="Keep waiting",
-        done="Resumed by hand. A worker was asked to take the run; others are told by mail.",
+        heading=_("Force this run to resume?"),
+        verb=_("Force resume"),
+        keep=_("Keep waiting"),
+        done=_("Resumed by hand. A worker was asked to take the run; others are told by mail."),
         template="runs/resume.html",
         form=TypedReasonForm,
         fresh=True,

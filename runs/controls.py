@@ -19,9 +19,10 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts import actors
+from accounts import actors, speech
 from accounts import errors as people
 from accounts.actors import Actor
+from accounts.speech import later
 from audit import canonical, trail
 from runs import dispatch, errors, leases, overrides, status
 from runs.models import Intervention, Lease, Run
@@ -109,8 +110,11 @@ def force_resume(
         holder = leases.live_holder(run.pk)
         if holder:
             raise errors.NothingToDo(
-                f"{holder} holds the lease and renews it. If it hangs, wait until it is"
-                " given up, or stop that worker; then force-resume."
+                later(
+                    "{holder} holds the lease and renews it. If it hangs, wait until it is"
+                    " given up, or stop that worker; then force-resume.",
+                    holder=holder,
+                )
             )
         if seen and seen != mark(run):
             raise errors.RunMoved
@@ -237,7 +241,7 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
                 part.done()
             if override:
                 _tell(override, done, permission, actor, part)
-            dispatch.ring(run_id, cause=kind.label.lower())
+            dispatch.ring(run_id, cause=speech.kept(kind.label).lower())
     except (people.AccountsError, errors.RunsError) as refusal:
         trail.record_refused(
             f"run.{kind}_refused",

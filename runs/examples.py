@@ -8,20 +8,23 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import jsonschema
+from django.utils.translation import gettext as _
+
+from accounts.speech import later
 
 DEEPEST = 6
 MOST = 3
 """Complaints that are told at once."""
 LONGEST_EXAMPLE = 200
-WHOLE = "The input"
+WHOLE = later("The input")
 NAMES = {
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
+    "string": later("text"),
+    "integer": later("a whole number"),
+    "number": later("a number"),
+    "boolean": later("true or false"),
     "null": "null",
-    "array": "a list",
-    "object": "an object",
+    "array": later("a list"),
+    "object": later("an object"),
 }
 _PLAIN: Mapping[str, object] = {
     "string": "…",
@@ -71,31 +74,39 @@ def complaint(schema: Mapping[str, Any], given: Any) -> str:
     said = [sentence for error in found for sentence in _sentences(error)][:MOST]
     example = json.dumps(of(schema), ensure_ascii=False)
     if len(example) <= LONGEST_EXAMPLE and validator.is_valid(json.loads(example)):
-        said.append(f"An input that fits is {example}.")
+        said.append(_("An input that fits is {example}.").format(example=example))
     return " ".join(said)
 
 
 def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
-    where = error.json_path.removeprefix("$").removeprefix(".") or WHOLE
+    where = error.json_path.removeprefix("$").removeprefix(".") or str(WHOLE)
     rule: Any = error.validator
     held: Any = error.instance
     # The library says that these may be unset; of an error that a validator made they are not.
     wanted: Any = error.validator_value
     schema: Any = error.schema
     if rule == "required":
-        inside = "" if where == WHOLE else f" in {where}"
-        yield from (f"{name} is missing{inside}." for name in wanted if name not in held)
+        says = (
+            _("{name} is missing.") if where == str(WHOLE) else _("{name} is missing in {where}.")
+        )
+        yield from (says.format(name=name, where=where) for name in wanted if name not in held)
     elif rule == "additionalProperties" and wanted is False:
         yield from _strangers(schema.get("properties", {}), held, where)
     elif rule == "type":
         kinds = [wanted] if isinstance(wanted, str) else list(wanted)
-        named = " or ".join(NAMES.get(kind, kind) for kind in kinds)
-        yield f"{where} must be {named}{_quoted(kinds, held)}."
+        named = _(" or ").join(str(NAMES.get(kind, kind)) for kind in kinds)
+        if "string" in kinds and _is_number(held):
+            text = _('{where} must be {kinds}; write it in quotes: "{held}".')
+        else:
+            text = _("{where} must be {kinds}.")
+        yield text.format(where=where, kinds=named, held=held)
     elif rule == "enum":
         allowed = ", ".join(json.dumps(each, ensure_ascii=False) for each in wanted)
-        yield f"{where} must be one of {allowed}."
+        yield _("{where} must be one of {allowed}.").format(where=where, allowed=allowed)
     elif isinstance(schema, Mapping) and schema.get("description"):
-        yield f"{where} does not fit. {str(schema['description']).rstrip('.')}."
+        yield _("{where} does not fit. {value}.").format(
+            where=where, value=str(schema["description"]).rstrip(".")
+        )
     else:
         yield f"{where}: {error.message}."
 
@@ -107,17 +118,15 @@ def _strangers(
         if name in known:
             continue
         near = _nearest(name, known)
-        hint = f" Did you mean {near}?" if near else ""
-        yield f"{where} has no field {name}.{hint}"
+        if near:
+            text = _("{where} has no field {name}. Did you mean {near}?")
+        else:
+            text = _("{where} has no field {name}.")
+        yield text.format(where=where, name=name, near=near)
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
     return next(iter(difflib.get_close_matches(name, known, n=1)), "")
-
-
-def _quoted(kinds: Collection[str], held: object) -> str:
-    """For a number where text is wanted: how it is written as text."""
-    return f'; write it in quotes: "{held}"' if "string" in kinds and _is_number(held) else ""
 
 
 def _is_number(held: object) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
 
+from accounts.speech import later as _
 from runs import admission, errors
 from runs.models import Run
 
@@ -19,17 +19,19 @@ class StartForm(forms.Form):
     """A new run of one agent."""
 
     given = forms.CharField(
-        label="Input",
+        label=_("Input"),
         strip=False,
         widget=forms.Textarea(attrs={"rows": 12, "class": "mono"} | LIKE_CODE),
-        help_text="JSON, as the agent expects it.",
+        help_text=_("JSON, as the agent expects it."),
     )
     key = forms.CharField(
-        label="Idempotency key",
+        label=_("Idempotency key"),
         required=False,
         max_length=255,
         widget=forms.TextInput(attrs=LIKE_CODE),
-        help_text="Starting again with the same key shows the first run instead of a second one.",
+        help_text=_(
+            "Starting again with the same key shows the first run instead of a second one."
+        ),
     )
     token = forms.CharField(widget=forms.HiddenInput, max_length=64, required=False)
     """Names this form, so that sending it twice starts one run."""
@@ -38,17 +40,17 @@ class StartForm(forms.Form):
         try:
             return admission.read(self.cleaned_data["given"])
         except errors.BadInput as exc:
-            raise forms.ValidationError(str(exc)) from exc
+            raise forms.ValidationError(exc.shown) from exc
 
 
 class ReasonForm(forms.Form):
     """Why somebody intervenes."""
 
     reason = forms.CharField(
-        label="Reason",
+        label=_("Reason"),
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Kept in the audit log, with your name.",
+        help_text=_("Kept in the audit log, with your name."),
     )
 
     def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
@@ -63,7 +65,7 @@ class TypedReasonForm(ReasonForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["typed"].label = _("Type %(suffix)s to confirm") % {"suffix": self.suffix}
+        self.fields["typed"].label = _("Type {end} to confirm", end=self.suffix)
         self.fields["typed"].help_text = _("The last four characters of the run's id.")
 
     @property
@@ -73,6 +75,7 @@ class TypedReasonForm(ReasonForm):
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"].strip().lower()
         if typed != self.suffix:
-            wrong = _("This is not %(suffix)s. Is it the right run?") % {"suffix": self.suffix}
-            raise forms.ValidationError(wrong)
+            raise forms.ValidationError(
+                _("This is not {end}. Is it the right run?", end=self.suffix)
+            )
         return typed

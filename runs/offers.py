@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from accounts.models import User
+from accounts.speech import later as _
 from runs import standing
 from runs.queries import Row
 from runs.status import Park, Status
@@ -51,25 +52,25 @@ def _rests(row: Row) -> bool:
 CONTROLS = (
     Control(
         name="ask_again",
-        label="Ask again",
+        label=_("Ask again"),
         permission="runs.ask_again_run",
         fits=_asks_person,
     ),
     Control(
         name="retry",
-        label="Retry now",
+        label=_("Retry now"),
         permission="runs.retry_run",
         fits=_may_be_retried,
     ),
     Control(
         name="resume",
-        label="Force resume",
+        label=_("Force resume"),
         permission="runs.force_resume_run",
         fits=_rests,
     ),
     Control(
         name="cancel",
-        label="Cancel",
+        label=_("Cancel"),
         permission="runs.cancel_run",
         fits=lambda row: not row.run.ended and row.run.cancel_asked_at is None,
     ),

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts import speech
 from accounts.actors import Actor
 from audit import canonical, trail
 from runs import dispatch, history, leases, moves, ports, status
@@ -83,7 +84,7 @@ class Rest:
         return self._rest(
             status.Outcome.PARKED,
             status.Status.PARKED,
-            detail=reason.label,
+            detail=speech.kept(reason.label),
             park=reason,
             park_detail=detail,
         )

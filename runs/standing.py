@@ -14,12 +14,14 @@ from django.conf import settings
 from django.db.models import Case, DurationField, F, Q, Value, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from audit.models import ClockTimestamp
 from runs import registry, status
 from runs.models import Attempt, Lease, Run
 from runs.status import OVERLAYS, PARKS, STATES, Park, State, Status
 from runs.story import Phrase, Remark, phrase
+from runs.story import told as sentence
 
 LONGEST_REASON = 160
 DRIVEN = "driven"
@@ -142,10 +144,16 @@ def retrying(run: Run) -> bool:
 def _main(run: Run, seen: Seen, *, stuck: bool, stalled: bool) -> tuple[Badge, Phrase]:
     lease, told = run.lease, seen.remark.reason if seen.remark else ()
     if stuck:
-        return _over("stuck"), phrase("lease ended ", lease.expires_at, _by(lease.holder))
+        return _over("stuck"), (
+            *sentence(_("lease ended {at}"), at=lease.expires_at),
+            *phrase(_by(lease.holder)),
+        )
     if stalled:
         since = quiet_since(lease, seen.last)
-        return _over("stalled"), phrase("last step ", since, _by(lease.holder))
+        return _over("stalled"), (
+            *sentence(_("last step {at}"), at=since),
+            *phrase(_by(lease.holder)),
+        )
     if run.status == Status.PARKED:
         park = PARKS[run.park_reason]
         return Badge(state=park), told or phrase(_line(run.park_detail) or park.sentence)
@@ -158,33 +166,47 @@ def _main(run: Run, seen: Seen, *, stuck: bool, stalled: bool) -> tuple[Badge, P
 def _plain(run: Run, seen: Seen, told: Phrase) -> Phrase:
     match run.status:
         case Status.QUEUED if not seen.offered:
-            return phrase(f"no live worker knows {run.agent} {run.agent_version}")
+            return phrase(
+                _("no live worker knows {agent} {version}").format(
+                    agent=run.agent, version=run.agent_version
+                )
+            )
         case Status.QUEUED:
-            return phrase("queued ", run.updated_at, _full(run, seen.busy))
+            said = sentence(_("queued {at}"), at=run.updated_at)
+            return (*said, *phrase(_full(run, seen.busy)))
         case Status.RUNNING:
             doing = run.lease.progress_note or seen.node
-            return phrase(
-                f"{_line(doing)} · lease ends " if doing else "lease ends ", run.lease.expires_at
-            )
+            text = _("{doing} · lease ends {at}") if doing else _("lease ends {at}")
+            return sentence(text, doing=_line(doing), at=run.lease.expires_at)
         case Status.WAITING:
-            return told or phrase("deadline ", run.wait_until)
+            return told or sentence(_("deadline {at}"), at=run.wait_until)
         case Status.FAILED:
             return phrase(_line(f"{run.error_class}: {run.error}".strip(": ")))
         case Status.CANCELLED:
-            return phrase(_line(f"by {run.cancelled_by}: {run.cancel_reason}".strip(": ")))
+            return phrase(
+                _line(
+                    _("by {person}: {reason}")
+                    .format(person=run.cancelled_by, reason=run.cancel_reason)
+                    .strip(": ")
+                )
+            )
         case Status.SUCCEEDED:
-            return told or phrase("ended ", run.ended_at)
+            return told or sentence(_("ended {at}"), at=run.ended_at)
         case _:
             return told
 
 
 def _full(run: Run, busy: tuple[int, int] | None) -> str:
-    return f" · {busy[0]} of {busy[1]} slots busy for {run.agent}" if busy else ""
+    if busy is None:
+        return ""
+    return " · " + _("{taken} of {slots} slots busy for {agent}").format(
+        taken=busy[0], slots=busy[1], agent=run.agent
+    )
 
 
 def _retrying(run: Run, last: Attempt | None) -> tuple[Badge, Phrase]:
     at = timezone.localtime(run.due_at)
-    label = f"Retrying at {at:%H:%M:%S}"
+    label = _("Retrying at {at:%H:%M:%S}").format(at=at)
     why = _line(f"{last.error_class}: {last.error}".strip(": ")) if last else ""
     return Badge(state=OVERLAYS["retrying"], label=label), phrase(
         f"{why} · " if why else "", run.due_at

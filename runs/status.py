@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from django.db import models
 
+from accounts.speech import later as _
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
@@ -27,13 +29,13 @@ class State:
 
 
 class Status(models.TextChoices):
-    QUEUED = "queued", "Queued"
-    RUNNING = "running", "Running"
-    WAITING = "waiting", "Waiting for approval"
-    PARKED = "parked", "Parked"
-    SUCCEEDED = "succeeded", "Succeeded"
-    FAILED = "failed", "Failed"
-    CANCELLED = "cancelled", "Cancelled"
+    QUEUED = "queued", _("Queued")
+    RUNNING = "running", _("Running")
+    WAITING = "waiting", _("Waiting for approval")
+    PARKED = "parked", _("Parked")
+    SUCCEEDED = "succeeded", _("Succeeded")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
 
 
 ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
@@ -44,56 +46,56 @@ STATES: dict[str, State] = {
     for state in (
         State(
             value=Status.QUEUED,
-            label="Queued",
+            label=_("Queued"),
             tone="neutral",
             icon="clock",
-            sentence="Accepted; waits for a free worker.",
+            sentence=_("Accepted; waits for a free worker."),
             next=(Status.RUNNING,),
         ),
         State(
             value=Status.RUNNING,
-            label="Running",
+            label=_("Running"),
             tone="info",
             icon="arc",
-            sentence="A worker holds the lease and drives the run.",
+            sentence=_("A worker holds the lease and drives the run."),
             next=(*LIVE, *ENDED),
         ),
         State(
             value=Status.WAITING,
-            label="Waiting for approval",
+            label=_("Waiting for approval"),
             tone="human",
             icon="person",
-            sentence="Paused until a person decides; no worker is held.",
+            sentence=_("Paused until a person decides; no worker is held."),
             next=(Status.RUNNING,),
         ),
         State(
             value=Status.PARKED,
-            label="Parked",
+            label=_("Parked"),
             tone="warn",
             icon="hand",
-            sentence="Stopped on purpose; an operator must look.",
+            sentence=_("Stopped on purpose; an operator must look."),
             next=(Status.RUNNING,),
         ),
         State(
             value=Status.SUCCEEDED,
-            label="Succeeded",
+            label=_("Succeeded"),
             tone="ok",
             icon="check",
-            sentence="The agent finished and its output is stored.",
+            sentence=_("The agent finished and its output is stored."),
         ),
         State(
             value=Status.FAILED,
-            label="Failed",
+            label=_("Failed"),
             tone="bad",
             icon="cross",
-            sentence="The agent raised an error that will not go away by itself.",
+            sentence=_("The agent raised an error that will not go away by itself."),
         ),
         State(
             value=Status.CANCELLED,
-            label="Cancelled",
+            label=_("Cancelled"),
             tone="neutral",
             icon="slash",
-            sentence="Stopped by a person before it finished.",
+            sentence=_("Stopped by a person before it finished."),
         ),
     )
 }
@@ -102,17 +104,17 @@ STATES: dict[str, State] = {
 class Park(models.TextChoices):
     """Why a run is parked: what an operator has to look at."""
 
-    STATE_LOST = "state_lost", "State lost"
-    EFFECT_IN_DOUBT = "effect_in_doubt", "Effect in doubt"
-    GRAPH_CHANGED = "graph_changed", "Graph changed"
-    BAD_ANSWER = "bad_answer", "Bad answer"
-    CRASH_LOOP = "crash_loop", "Crash loop"
-    PAYLOAD_UNSTABLE = "payload_unstable", "Question keeps changing"
+    STATE_LOST = "state_lost", _("State lost")
+    EFFECT_IN_DOUBT = "effect_in_doubt", _("Effect in doubt")
+    GRAPH_CHANGED = "graph_changed", _("Graph changed")
+    BAD_ANSWER = "bad_answer", _("Bad answer")
+    CRASH_LOOP = "crash_loop", _("Crash loop")
+    PAYLOAD_UNSTABLE = "payload_unstable", _("Question keeps changing")
     READ_ONLY = "read_only", "Read-only"
-    EMERGENCY_STOP = "emergency_stop", "Emergency stop"
-    PERMIT_MISSING = "permit_missing", "Permit missing"
-    DEADLINE = "deadline", "Deadline passed"
-    DRIFT = "drift", "Changed on retry"
+    EMERGENCY_STOP = "emergency_stop", _("Emergency stop")
+    PERMIT_MISSING = "permit_missing", _("Permit missing")
+    DEADLINE = "deadline", _("Deadline passed")
+    DRIFT = "drift", _("Changed on retry")
 
 
 PARKS: dict[str, State] = {
@@ -120,53 +122,55 @@ PARKS: dict[str, State] = {
     for state in (
         State(
             value=Park.STATE_LOST,
-            label="Parked: state lost",
+            label=_("Parked: state lost"),
             tone="warn",
             icon="hand",
-            sentence="The saved checkpoints of this run are gone. Restore them, or cancel the run.",
+            sentence=_(
+                "The saved checkpoints of this run are gone. Restore them, or cancel the run."
+            ),
         ),
         State(
             value=Park.EFFECT_IN_DOUBT,
-            label="Parked: effect in doubt",
+            label=_("Parked: effect in doubt"),
             tone="warn",
             icon="triangle",
-            sentence="A call's outcome is unknown. Settle the effect; the run then goes on.",
+            sentence=_("A call's outcome is unknown. Settle the effect; the run then goes on."),
         ),
         State(
             value=Park.GRAPH_CHANGED,
-            label="Parked: graph changed",
+            label=_("Parked: graph changed"),
             tone="warn",
             icon="hand",
-            sentence=(
+            sentence=_(
                 "The deployed graph does not fit this run. Deploy a version that fits or is"
                 " declared compatible, then force-resume; or cancel the run."
             ),
         ),
         State(
             value=Park.BAD_ANSWER,
-            label="Parked: bad answer",
+            label=_("Parked: bad answer"),
             tone="warn",
             icon="hand",
-            sentence="The agent could not use the answer it was given. Ask again, or retry.",
+            sentence=_("The agent could not use the answer it was given. Ask again, or retry."),
         ),
         State(
             value=Park.CRASH_LOOP,
-            label="Parked: crash loop",
+            label=_("Parked: crash loop"),
             tone="warn",
             icon="hand",
-            sentence=(
-                "Workers were lost several times in a row at the same step."
-                " Find out why (memory?), then force-resume."
+            sentence=_(
+                "Workers were lost several times in a row at the same step. Find out why"
+                " (memory?), then force-resume."
             ),
         ),
         State(
             value=Park.PAYLOAD_UNSTABLE,
-            label="Parked: question keeps changing",
+            label=_("Parked: question keeps changing"),
             tone="warn",
             icon="hand",
-            sentence=(
-                "The agent asks something else each time its code runs again."
-                " Make the question depend on saved state only, then force-resume."
+            sentence=_(
+                "The agent asks something else each time its code runs again. Make the"
+                " question depend on saved state only, then force-resume."
             ),
         ),
         State(
@@ -174,40 +178,40 @@ PARKS: dict[str, State] = {
             label="Parked: read-only",
             tone="warn",
             icon="lock",
-            sentence="A deadline made this run read-only, and it tried an effect. Cancel it.",
+            sentence=_("A deadline made this run read-only, and it tried an effect. Cancel it."),
         ),
         State(
             value=Park.EMERGENCY_STOP,
-            label="Parked: emergency stop",
+            label=_("Parked: emergency stop"),
             tone="warn",
             icon="hand",
-            sentence="An emergency stop is on. When it is lifted, the run goes on by itself.",
+            sentence=_("An emergency stop is on. When it is lifted, the run goes on by itself."),
         ),
         State(
             value=Park.PERMIT_MISSING,
-            label="Parked: permit missing",
+            label=_("Parked: permit missing"),
             tone="warn",
             icon="lock",
-            sentence=(
-                "The agent tried an effect that needs an approval with exactly these arguments."
-                " Correct the agent, or cancel the run."
+            sentence=_(
+                "The agent tried an effect that needs an approval with exactly these"
+                " arguments. Correct the agent, or cancel the run."
             ),
         ),
         State(
             value=Park.DEADLINE,
-            label="Parked: deadline passed",
+            label=_("Parked: deadline passed"),
             tone="warn",
             icon="clock",
-            sentence="Nobody decided in time. Ask again, or cancel the run.",
+            sentence=_("Nobody decided in time. Ask again, or cancel the run."),
         ),
         State(
             value=Park.DRIFT,
-            label="Parked: changed on retry",
+            label=_("Parked: changed on retry"),
             tone="warn",
             icon="hand",
-            sentence=(
-                "A step ran again and wanted something else done than the first time. Nothing more"
-                " was sent. Compare the two, and accept the new one or cancel the run."
+            sentence=_(
+                "A step ran again and wanted something else done than the first time. Nothing"
+                " more was sent. Compare the two, and accept the new one or cancel the run."
             ),
         ),
     )
@@ -218,47 +222,47 @@ OVERLAYS: dict[str, State] = {
     for state in (
         State(
             value="stuck",
-            label="Stuck",
+            label=_("Stuck"),
             tone="warn",
             icon="triangle",
-            sentence="Running, but its lease has expired: its worker is gone, or hangs.",
+            sentence=_("Running, but its lease has expired: its worker is gone, or hangs."),
         ),
         State(
             value="stalled",
-            label="Stalled",
+            label=_("Stalled"),
             tone="warn",
             icon="hourglass",
-            sentence=(
+            sentence=_(
                 "The lease is renewed, but no step has moved for longer than the agent allows."
             ),
         ),
         State(
             value="in_doubt",
-            label="Effect in doubt",
+            label=_("Effect in doubt"),
             tone="warn",
             icon="triangle",
-            sentence="A call's outcome is unknown.",
+            sentence=_("A call's outcome is unknown."),
         ),
         State(
             value="retrying",
-            label="Retrying",
+            label=_("Retrying"),
             tone="neutral",
             icon="clock",
-            sentence="An error may pass by itself; the run is tried again at the time shown.",
+            sentence=_("An error may pass by itself; the run is tried again at the time shown."),
         ),
         State(
             value="read_only",
             label="Read-only",
             tone="neutral",
             icon="lock",
-            sentence="Goes on without side effects after its deadline lapsed.",
+            sentence=_("Goes on without side effects after its deadline lapsed."),
         ),
         State(
             value="cancelling",
-            label="Cancelling",
+            label=_("Cancelling"),
             tone="neutral",
             icon="slash",
-            sentence="A person asked to cancel; it ends at the next step.",
+            sentence=_("A person asked to cancel; it ends at the next step."),
         ),
     )
 }
@@ -267,71 +271,75 @@ OVERLAYS: dict[str, State] = {
 class Outcome(models.TextChoices):
     """How an attempt ended."""
 
-    OPEN = "open", "Driving"
-    FINISHED = "finished", "Finished"
-    WAITED = "waited", "Asked a person"
-    PARKED = "parked", "Parked"
-    RAISED = "raised", "Raised an error"
-    DRAINED = "drained", "Drained"
-    RELEASED = "released", "Handed on"
-    CANCELLED = "cancelled", "Cancelled"
-    LOST = "lost", "Lost"
+    OPEN = "open", _("Driving")
+    FINISHED = "finished", _("Finished")
+    WAITED = "waited", _("Asked a person")
+    PARKED = "parked", _("Parked")
+    RAISED = "raised", _("Raised an error")
+    DRAINED = "drained", _("Drained")
+    RELEASED = "released", _("Handed on")
+    CANCELLED = "cancelled", _("Cancelled")
+    LOST = "lost", _("Lost")
 
 
 OUTCOMES: dict[str, State] = {
     Outcome.OPEN: State(
-        value="open", label="Driving", tone="info", icon="arc", sentence="Going on now."
+        value="open", label=_("Driving"), tone="info", icon="arc", sentence=_("Going on now.")
     ),
     Outcome.FINISHED: State(
-        value="finished", label="Finished", tone="ok", icon="check", sentence="Reached the end."
+        value="finished",
+        label=_("Finished"),
+        tone="ok",
+        icon="check",
+        sentence=_("Reached the end."),
     ),
     Outcome.WAITED: State(
         value="waited",
-        label="Asked a person",
+        label=_("Asked a person"),
         tone="human",
         icon="person",
-        sentence="Stopped at a question and gave the lease back.",
+        sentence=_("Stopped at a question and gave the lease back."),
     ),
     Outcome.PARKED: State(
         value="parked",
-        label="Parked",
+        label=_("Parked"),
         tone="warn",
         icon="hand",
-        sentence="Stopped on purpose and gave the lease back.",
+        sentence=_("Stopped on purpose and gave the lease back."),
     ),
     Outcome.RAISED: State(
         value="raised",
-        label="Raised an error",
+        label=_("Raised an error"),
         tone="bad",
         icon="cross",
-        sentence="The agent's code raised an error.",
+        sentence=_("The agent's code raised an error."),
     ),
     Outcome.DRAINED: State(
         value="drained",
-        label="Drained",
+        label=_("Drained"),
         tone="neutral",
         icon="slash",
-        sentence="The worker was asked to stop and gave the lease back at a step's end.",
+        sentence=_("The worker was asked to stop and gave the lease back at a step's end."),
     ),
     Outcome.RELEASED: State(
         value="released",
-        label="Handed on",
+        label=_("Handed on"),
         tone="neutral",
         icon="arrow",
-        sentence="This worker could not drive the run and left it to another.",
+        sentence=_("This worker could not drive the run and left it to another."),
     ),
     Outcome.CANCELLED: State(
         value="cancelled",
-        label="Cancelled",
+        label=_("Cancelled"),
         tone="neutral",
         icon="slash",
-        sentence="Ended because a person asked to cancel.",
+        sentence=_("Ended because a person asked to cancel."),
     ),
     Outcome.LOST: State(
         value="lost",
-        label="Lost",
+        label=_("Lost"),
         tone="warn",
         icon="triangle",
-        sentence="The worker disappeared; another one took the lease over.",
+        sentence=_("The worker disappeared; another one took the lease over."),
     ),
 }

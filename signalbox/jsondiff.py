@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from signalbox.jsontree import compact
 from signalbox.visible import visible
@@ -50,7 +51,7 @@ class Row:
 
     @property
     def word(self) -> str:
-        return {"add": "added", "del": "removed", "mod": "changed"}[self.kind]
+        return {"add": _("added"), "del": _("removed"), "mod": _("changed")}[self.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ class _Work:
     def _walk_list(
         self, path: str, before: list[object], after: list[object]
     ) -> Iterator[_Change | _Same]:
-        for _, start, end, new_start, new_end in self._aligned(before, after):
+        for _kind, start, end, new_start, new_end in self._aligned(before, after):
             both = min(end - start, new_end - new_start)
             for step in range(both):
                 inner = f"{path}[{new_start + step}]"
@@ -196,7 +197,7 @@ class _Work:
         """The text with the words that changed; None for two texts with little in common."""
         old, new = _WORDS.findall(before), _WORDS.findall(after)
         steps = self._steps(old, new) or []
-        kept = sum(end - start for kind, start, end, _, _ in steps if kind == "equal")
+        kept = sum(end - start for kind, start, end, _new, _to in steps if kind == "equal")
         if 2 * kept < LIKE * (len(old) + len(new)):
             return None
         pieces: list[tuple[SafeString]] = []

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from signalbox import words
 from signalbox.visible import visible
@@ -49,7 +51,11 @@ class _Tree:
         self, key: str | int | None, items: Iterable[tuple[object, object]], size: str, depth: int
     ) -> SafeString:
         if depth >= DEEPEST:
-            return format_html("<div>{}{} nested too deep to show</div>", _key(key, ":"), size)
+            return format_html(
+                "<div>{}{}</div>",
+                _key(key, ":"),
+                _("{size} nested too deep to show").format(size=size),
+            )
         return format_html(
             _OPEN if depth < LEVELS_OPEN else _SHUT,
             _key(key),
@@ -65,17 +71,18 @@ class _Tree:
             else:
                 hidden += 1
         if hidden:
-            yield format_html('<div class="n">{} more not shown</div>', hidden)
+            yield format_html(
+                '<div class="n">{}</div>', _("{count} more not shown").format(count=hidden)
+            )
 
 
 def tree(value: object, download: str = "") -> SafeString:
     """The value as HTML. `download` is the address of the whole, offered where it is too big."""
     length = len(compact(value))
     if length > LARGEST:
-        link = format_html(' <a href="{}">Download it</a>.', download) if download else ""
-        return format_html(
-            '<p class="hint">{} of JSON: too much for a page.{}</p>', words.size(length), link
-        )
+        says = _("{size} of JSON: too much for a page.").format(size=words.size(length))
+        link = format_html(' <a href="{}">{}</a>.', download, _("Download it")) if download else ""
+        return format_html('<p class="hint">{}{}</p>', says, link)
     return format_html('<div class="json">{}</div>', _Tree().node(None, value, 0))
 
 
@@ -94,10 +101,17 @@ def _leaf(value: object) -> SafeString | str:
     rest = len(value) - LONGEST_STRING
     return format_html(
         '<span class="s">"{}…"</span>'
-        '<details class="more"><summary>Show all {} characters</summary>'
+        '<details class="more"><summary>{}</summary>'
         '<span class="s">"{}{}"</span></details>',
         visible(value[:LONG_STRING]),
-        f"{len(value):,}",
+        _("Show all {count} characters").format(
+            count=number_format(len(value), force_grouping=True)
+        ),
         visible(value[:LONGEST_STRING]),
-        f"… {rest:,} more characters" if rest > 0 else "",
+        _more(rest) if rest > 0 else "",
     )
+
+
+def _more(rest: int) -> str:
+    count = number_format(rest, force_grouping=True)
+    return _("… {count} more characters").format(count=count)

@@ -11,6 +11,7 @@ import unicodedata
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from runs.deceiving import LINE_ENDS, LONG_BLANK, LONG_GAP, ODD
 
@@ -36,16 +37,19 @@ def plain(text: str) -> str:
 
 def _plain_mark(odd: str) -> str:
     if len(odd) >= LONG_BLANK:
-        return f" [{len(odd)} spaces] "
+        return " [{}] ".format(_("{count} spaces").format(count=len(odd)))
     return "".join(f"\\u{{{ord(char):04X}}}" for char in odd)
 
 
 def _mark(odd: str) -> str:
     if len(odd) >= LONG_GAP and odd[0] == odd[-1] == "\n":
-        gap = format_html('<mark class="odd">{} empty lines</mark>', odd.count("\n") - 1)
+        lines = _("{count} empty lines").format(count=odd.count("\n") - 1)
+        gap = format_html('<mark class="odd">{}</mark>', lines)
         return f"\n{gap}\n"
     if len(odd) >= LONG_BLANK:
-        return format_html('<mark class="odd">{} spaces</mark>', len(odd))
+        return format_html(
+            '<mark class="odd">{}</mark>', _("{count} spaces").format(count=len(odd))
+        )
     return "".join(
         format_html(
             '<mark class="odd" title="{}">\\u{{{}}}</mark>', _name(char), f"{ord(char):04X}"
@@ -56,5 +60,5 @@ def _mark(odd: str) -> str:
 
 def _name(char: str) -> str:
     if "\U000e0020" <= char <= "\U000e007e":
-        return f"hidden tag for “{chr(ord(char) - 0xE0000)}”"
-    return unicodedata.name(char, "character without a name").lower()
+        return _("hidden tag for “{char}”").format(char=chr(ord(char) - 0xE0000))
+    return unicodedata.name(char, _("character without a name")).lower()

@@ -86,5 +86,5 @@ class StatisticsForm(forms.Form):
             return None
         found = User.objects.filter(email=address.strip().lower()).first()
         if found is None:
-            raise forms.ValidationError("Nobody has this address.")
+            raise forms.ValidationError(_("Nobody has this address."))
         return found

@@ -48,7 +48,7 @@ def report(request_id: UUID, *, severity: str, note: str, token: str, actor: Act
         made = Mishap.objects.create(
             request=request,
             severity=_severity(severity),
-            note=_words(note, "Write what went wrong, and save again."),
+            note=_words(note, later("Write what went wrong, and save again.")),
             by=user,
             by_label=user.label,
             token=_token(token),
@@ -74,7 +74,7 @@ def withdraw(mishap_id: int, *, reason: str, actor: Actor) -> Withdrawal:
             raise errors.NotYours
         if Withdrawal.objects.filter(mishap=mishap).exists():
             raise errors.MishapWithdrawn
-        words = _words(reason, "A withdrawal needs a reason. Write one and try again.")
+        words = _words(reason, later("A withdrawal needs a reason. Write one and try again."))
         made = Withdrawal.objects.create(mishap=mishap, reason=words, by=user, by_label=user.label)
         _record("mishap.withdrawn", mishap, actor, words)
         return made

@@ -80,7 +80,9 @@ def remove(name: str, *, seen: int, actor: Actor, reason: str) -> PolicyVersion:
         if all(each.name != name for each in before):
             raise errors.NoSuchPolicy
         if before[-1].name == name:
-            fault = Fault(key="", sentence="The default cannot be removed: something must hold.")
+            fault = Fault(
+                key="", sentence=later("The default cannot be removed: something must hold.")
+            )
             raise errors.BadPolicy((fault,))
         after = tuple(each for each in before if each.name != name)
         return Change(policies=after, verb="policy.removed", what=f"removed {name}", name=name)
@@ -99,7 +101,10 @@ def _require_usable(policy: Policy, others: Sequence[Policy], *, default: bool) 
         )
     if default and (policy.when or (policy.agent, policy.node, policy.tool) != ("*", "*", "*")):
         wrong.append(
-            Fault(key="when", sentence="The default holds where nothing else does: no conditions.")
+            Fault(
+                key="when",
+                sentence=later("The default holds where nothing else does: no conditions."),
+            )
         )
     if len(others) >= MOST:
         wrong.append(

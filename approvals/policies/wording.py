@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from accounts.speech import later
 from approvals.policies.subjects import Subject, is_path
 
 LONGEST = 200
@@ -27,9 +28,13 @@ def problem(template: str) -> str:
     """What is wrong with a template; empty if it can be used."""
     for name in _FIELD.findall(template):
         if name != AMOUNT and not is_path(name):
-            return f"{{{name[:100]}}} is not a field. Use fields such as {{args.order_id}}."
+            return later(
+                "{name} is not a field. Use fields such as {example}.",
+                name=f"{{{name[:100]}}}",
+                example="{args.order_id}",
+            )
     if set(_FIELD.sub("", template)) & set("{}"):
-        return "a brace is open or closes nothing."
+        return later("a brace is open or closes nothing.")
     return ""
 
 

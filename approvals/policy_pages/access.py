@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from accounts import errors as people
 from accounts import groups
 from accounts.models import User
+from accounts.speech import later as _
 from approvals.policies import versions
 from runs import web
 
@@ -20,7 +21,7 @@ def reader(request: HttpRequest) -> User:
     if not user.has_perm(SEE):
         raise people.NotPermitted(
             SEE,
-            label="see the policies in force",
+            label=_("see the policies in force"),
             groups=groups.right(SEE).groups,
             who=user.label,
         )

@@ -296,7 +296,9 @@ def _news(review: Review) -> str:
     if detail.decision is None or detail.delivery is None:
         return f"{review.label}. {review.state.sentence}"
     if detail.decision.delivery == Delivery.RECORDED:
-        return f"{review.state.label} by {detail.decision.decider}."
+        return _("{status} by {person}.").format(
+            status=review.state.label, person=detail.decision.decider
+        )
     return f"{detail.delivery.label}. {detail.delivery.sentence}"
 
 

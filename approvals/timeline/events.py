@@ -8,24 +8,26 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.speech import later
 from approvals import queries
 from approvals.aftermath import mishaps
 from approvals.models import Decision, Request
 from approvals.status import DELIVERIES, SEVERITIES, STATES, Delivery, Status
 from runs.status import State
-from runs.story import Event, phrase
+from runs.story import Event, phrase, told
 
 KIND = "approvals"
 MOST = 60
 """Events of each sort."""
 WITHDRAWN = State(
     value="mishap_withdrawn",
-    label="Not wrong after all",
+    label=later("Not wrong after all"),
     tone="neutral",
     icon="slash",
-    sentence="Somebody withdrew that this had gone wrong.",
+    sentence=later("Somebody withdrew that this had gone wrong."),
 )
 
 
@@ -52,8 +54,8 @@ def _asked(request: Request) -> Event:
     return Event(
         at=request.created_at,
         state=STATES[Status.PENDING],
-        text=f"Asked {request.asked_of}: {request.title}",
-        note=phrase(f"round {request.round}" if request.round > 1 else ""),
+        text=_("Asked {group}: {title}").format(group=request.asked_of, title=request.title),
+        note=phrase(_("round {number}").format(number=request.round) if request.round > 1 else ""),
         url=url(request),
         kind=KIND,
     )
@@ -65,7 +67,7 @@ def _decided(decision: Decision) -> Event:
         at=decision.at,
         state=STATES[request.status],
         text=request.title,
-        note=phrase(f"by {decision.decider}. {decision.comment}"),
+        note=told(_("by {person}. {comment}"), person=decision.decider, comment=decision.comment),
         url=url(request),
         kind=KIND,
     )
@@ -75,7 +77,7 @@ def _delivered(decision: Decision) -> Event:
     return Event(
         at=decision.delivered_at or decision.at,
         state=DELIVERIES[Delivery.TOOK_EFFECT],
-        text=f"The run has the answer: {decision.request.title}",
+        text=_("The run has the answer: {title}").format(title=decision.request.title),
         url=url(decision.request),
         kind=KIND,
     )

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from accounts.speech import later
 from audit import canonical
 from runs import masking
 from runs.masking import Cloak
@@ -31,11 +32,14 @@ _CONDITION = re.compile(
 _NUMBER = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,15})?")
 
 
+SHAPE = later("Write conditions such as amount_cents >= 60000, with commas between them.")
+
+
 class BadCondition(ValueError):
     """Write conditions such as amount_cents >= 60000, with commas between them."""
 
     def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+        super().__init__(message or SHAPE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,21 +117,31 @@ def read(text: str) -> tuple[Condition, ...]:
         found.append(_condition(*match.groups()))
         place = match.end()
     if len(found) > MOST:
-        raise BadCondition(f"At most {MOST} conditions are compared at once. Take some away.")
+        raise BadCondition(
+            later("At most {most} conditions are compared at once. Take some away.", most=MOST)
+        )
     return tuple(found)
 
 
 def _condition(path: str, operator: str, written: str) -> Condition:
     path = path.removeprefix("args.")
     if "" in path.split("."):
-        raise BadCondition(f"“{path}” is no field. Join names by single dots, as in card.last.")
+        raise BadCondition(
+            later("“{path}” is no field. Join names by single dots, as in card.last.", path=path)
+        )
     if written.startswith('"'):
         try:
             json.loads(written)
         except ValueError as exc:
-            raise BadCondition(f"{written} is no text in quotation marks.") from exc
+            raise BadCondition(
+                later("{written} is no text in quotation marks.", written=written)
+            ) from exc
     if operator != "=" and not _NUMBER.fullmatch(written):
         raise BadCondition(
-            f"{path} {operator} wants a number of up to twelve digits, such as 600 or 599.95."
+            later(
+                "{path} {operator} wants a number of up to twelve digits, such as 600 or 599.95.",
+                path=path,
+                operator=operator,
+            )
         )
     return Condition(path=path, operator=operator, written=written)

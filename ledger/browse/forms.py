@@ -10,7 +10,6 @@ from django import forms
 from django.http import QueryDict
 from django.utils import timezone
 
-from accounts import speech
 from accounts.models import User
 from accounts.speech import later as _
 from audit import exports
@@ -107,10 +106,10 @@ class FilterForm(forms.Form):
         widget=_text(_("Key"), _("Ours or the provider's")),
     )
     reference = forms.CharField(
-        label="Provider's reference",
+        label=_("Provider's reference"),
         max_length=LONGEST_REFERENCE,
         required=False,
-        widget=_text("Provider's reference", _("The whole of it")),
+        widget=_text(_("Provider's reference"), _("The whole of it")),
     )
     incident = forms.BooleanField(label=_("With an incident"), required=False)
 
@@ -128,11 +127,14 @@ class FilterForm(forms.Form):
         try:
             asked = conditions.read(self.cleaned_data["where"])
         except conditions.BadCondition as exc:
-            raise forms.ValidationError(speech.shown(exc)) from exc
+            raise forms.ValidationError(str(exc)) from exc
         hidden = [] if self.reveals or not asked else self._hidden(asked)
         if hidden:
             raise forms.ValidationError(
-                f"The values of {hidden[0]} are hidden from you, so they cannot be compared."
+                _(
+                    "The values of {hidden} are hidden from you, so they cannot be compared.",
+                    hidden=hidden[0],
+                )
             )
         return asked
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from accounts.speech import later as _
 from ledger import stops
@@ -157,19 +158,29 @@ def _declaration(known: Known) -> tuple[object, ...]:
 
 
 def _undeclared(known: Known) -> Problem:
-    of = f" of {', '.join(known.agents)}" if known.agents else ""
+    if known.agents:
+        text = gettext(
+            "The tool {tool} of {agents} declares neither @effect nor @reads, so what it"
+            " changes is not in the ledger and may happen twice."
+        )
+    else:
+        text = gettext(
+            "The tool {tool} declares neither @effect nor @reads, so what it changes is not"
+            " in the ledger and may happen twice."
+        )
     return Problem(
         tool=known.name,
-        text=f"The tool {known.name.strip()}{of} declares neither @effect nor @reads, so what it"
-        " changes is not in the ledger and may happen twice.",
-        todo=f"Declare {known.place}, or name the tool in LEDGER_READS if it only reads.",
+        text=text.format(tool=known.name.strip(), agents=", ".join(known.agents)),
+        todo=_(
+            "Declare {place}, or name the tool in LEDGER_READS if it only reads.", place=known.place
+        ),
     )
 
 
 def _unknown(name: str) -> Problem:
     return Problem(
         tool=name,
-        text=f"The ledger has effects of {name}, and no live worker knows it.",
+        text=_("The ledger has effects of {name}, and no live worker knows it.", name=name),
         todo=_(
             "If runs still want it, deploy the agent that declares it: a call of it that"
             " nobody heard the end of can only be settled by hand."
@@ -180,7 +191,7 @@ def _unknown(name: str) -> Problem:
 def _disputed(name: str) -> Problem:
     return Problem(
         tool=name,
-        text=f"Live workers declare {name} in different ways.",
+        text=_("Live workers declare {name} in different ways.", name=name),
         todo=_("Harmless while a deploy is under way; else bring all workers to one version."),
     )
 

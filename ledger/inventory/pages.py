@@ -8,11 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from accounts.speech import later as _
 from ledger.inventory import listing
 from runs import web
 
 SEE = "ledger.view_toolbox"
-DAYS = {1: "a day", 7: "a week", 30: "a month", 365: "a year"}
+DAYS = {1: _("a day"), 7: _("a week"), 30: _("a month"), 365: _("a year")}
 USUAL = 7
 
 

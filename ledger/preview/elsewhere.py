@@ -11,6 +11,8 @@ from datetime import datetime
 
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop as noop
 
 from accounts.models import User
 from ledger.models import Effect
@@ -18,12 +20,33 @@ from ledger.preview import kinds
 from ledger.status import DONE, Status
 from runs import visible
 from runs.models import Run
-from runs.status import State
-from runs.story import Touch, phrase
+from runs.story import Touch, told
 
 MOST = 20
 """Looked at; beyond, the page says so."""
 SEE = "ledger.view_effect"
+
+
+SEEN = {
+    True: noop(
+        "The run “{title}” did exactly this, with the same arguments, {at}. Approving does it"
+        " again."
+    ),
+    False: noop(
+        "The run “{title}” began exactly this, with the same arguments, {at} and may have"
+        " done it. Approving does it again."
+    ),
+}
+UNSEEN = {
+    True: noop(
+        "Another run did exactly this, with the same arguments, {at}. Approving does it again."
+    ),
+    False: noop(
+        "Another run began exactly this, with the same arguments, {at} and may have done it."
+        " Approving does it again."
+    ),
+}
+"""By whether it is known to have happened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +57,11 @@ class _Same:
 
     @property
     def count(self) -> str:
-        return f"{MOST} or more" if len(self.effects) > MOST else str(len(self.effects))
+        return (
+            _("{count} or more").format(count=MOST)
+            if len(self.effects) > MOST
+            else str(len(self.effects))
+        )
 
 
 def of(run: Run, tool: str, args_hash: str, user: User) -> tuple[Touch, ...]:
@@ -64,25 +91,18 @@ def _found(run: Run, tool: str, args_hash: str) -> list[Effect]:
 
 def _touch(effect: Effect, same: _Same, user: User, *, seen: bool) -> Touch:
     kind = kinds.ELSEWHERE if effect.status in DONE else kinds.MAYBE_ELSEWHERE
-    who = f"The run \N{LEFT DOUBLE QUOTATION MARK}{effect.run.title}\N{RIGHT DOUBLE QUOTATION MARK}"
-    more = f" Other runs called it {same.count} times in all." if len(same.effects) > 1 else ""
+    says = (SEEN if seen else UNSEEN)[kind == kinds.ELSEWHERE]
+    whole = told(_(says), title=effect.run.title, at=_moment(effect))
+    if len(same.effects) > 1:
+        more = told(_(" Other runs called it {count} times in all."), count=same.count)
+        whole = (*whole, *more)
     return Touch(
         title=effect.tool,
         state=kind,
-        says=phrase(
-            who if seen else "Another run",
-            *_did(kind, _moment(effect)),
-            f" Approving does it again.{more}",
-        ),
+        says=whole,
         detail=effect.provider_ref if seen else "",
         url=reverse("ledger:effect", args=[effect.uid]) if seen and user.has_perm(SEE) else "",
     )
-
-
-def _did(kind: State, at: datetime) -> tuple[str | datetime, ...]:
-    if kind == kinds.ELSEWHERE:
-        return " did exactly this, with the same arguments, ", at, "."
-    return " began exactly this, with the same arguments, ", at, " and may have done it."
 
 
 def _moment(effect: Effect) -> datetime:

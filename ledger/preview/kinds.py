@@ -52,14 +52,14 @@ REPEATED = State(
 ELSEWHERE = replace(
     REPEATED,
     value="elsewhere",
-    label="Done by another run",
-    sentence="Another run has done exactly this. Approving does it again.",
+    label=_("Done by another run"),
+    sentence=_("Another run has done exactly this. Approving does it again."),
 )
 MAYBE_ELSEWHERE = replace(
     ELSEWHERE,
     value="maybe_elsewhere",
-    label="Begun by another run",
-    sentence="Another run has begun exactly this. Approving does it again.",
+    label=_("Begun by another run"),
+    sentence=_("Another run has begun exactly this. Approving does it again."),
 )
 UNDER_WAY = State(
     value="under_way",

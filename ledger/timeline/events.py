@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts import speech
 from ledger.models import Effect, EffectAttempt, HookEvent, Look
 from ledger.status import ANSWERS, DONE, HEARD, OUTCOMES, STATES, Heard
 from runs.status import State
@@ -101,7 +102,7 @@ def by_hand(effect: Effect) -> State:
 
 def ended(effect: Effect) -> str:
     """How a settled effect ended, within a sentence."""
-    return _("done") if effect.status in DONE else str(STATES[effect.status].label).lower()
+    return _("done") if effect.status in DONE else speech.inside(STATES[effect.status].label)
 
 
 def url(effect: Effect) -> str:

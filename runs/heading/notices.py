@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
+from accounts import speech
 from accounts.models import User
 from runs import ports
 from runs.advice import blocks, house, telling
 from runs.models import Run
 from runs.queries import Row
 from runs.status import Status
-from runs.story import Notice, phrase
+from runs.story import Notice
+from runs.story import told as sentence
 
 
 def of(row: Row, user: User) -> list[Notice]:
@@ -29,6 +33,8 @@ def _erased(run: Run) -> list[Notice]:
     gone = list(run.erasures.order_by("at", "pk"))
     if not gone:
         return []
-    named = ", ".join(labels.get(each.kind, each.kind).lower() for each in gone)
-    text = phrase(f"Erased because the run ended long ago: {named}; last ", gone[-1].at, ".")
+    named = ", ".join(speech.inside(labels.get(each.kind, each.kind)) for each in gone)
+    text = sentence(
+        _("Erased because the run ended long ago: {named}; last {at}."), named=named, at=gone[-1].at
+    )
     return [Notice(tone="neutral", text=text)]

@@ -87,7 +87,7 @@ def _tabs(run: Run, user: User, current: str) -> list[TabLink]:
 
     told = [story for story in ports.stories() if user.has_perm(story.tab.permission)]
     return [
-        link("timeline", "Timeline", reverse("runs:run", args=[run.pk])),
+        link("timeline", _("Timeline"), reverse("runs:run", args=[run.pk])),
         *(
             link(
                 story.tab.slug,
@@ -100,8 +100,8 @@ def _tabs(run: Run, user: User, current: str) -> list[TabLink]:
         link("attempts", _("Attempts"), reverse("runs:attempts", args=[run.pk])),
         link("checkpoints", _("Checkpoints"), reverse("runs:checkpoints", args=[run.pk])),
         link("replay", _("Replay"), reverse("runs:replay", args=[run.pk])),
-        link("state", "Input and state", reverse("runs:state", args=[run.pk])),
-        link("audit", "Audit", reverse("runs:audit", args=[run.pk])),
+        link("state", _("Input and state"), reverse("runs:state", args=[run.pk])),
+        link("audit", _("Audit"), reverse("runs:audit", args=[run.pk])),
     ]
 
 

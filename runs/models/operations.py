@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from accounts.speech import later as _
 from runs.models.runs import Run, new_id
 
 
@@ -14,13 +15,13 @@ class Operation(models.Model):
     """A person had many runs cancelled or force-resumed: which, why, and how far it has come."""
 
     class Kind(models.TextChoices):
-        CANCEL = "cancel", "Cancel"
-        RESUME = "resume", "Force resume"
+        CANCEL = "cancel", _("Cancel")
+        RESUME = "resume", _("Force resume")
 
     class Status(models.TextChoices):
-        WORKING = "working", "At work"
-        DONE = "done", "Done"
-        STOPPED = "stopped", "Stopped"
+        WORKING = "working", _("At work")
+        DONE = "done", _("Done")
+        STOPPED = "stopped", _("Stopped")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -76,11 +77,11 @@ class OperationItem(models.Model):
     """One run of an operation, and what became of it there."""
 
     class Outcome(models.TextChoices):
-        PENDING = "pending", "Not reached yet"
-        DONE = "done", "Done"
-        SKIPPED = "skipped", "Skipped"
-        REFUSED = "refused", "Refused"
-        STOPPED = "stopped", "Not done"
+        PENDING = "pending", _("Not reached yet")
+        DONE = "done", _("Done")
+        SKIPPED = "skipped", _("Skipped")
+        REFUSED = "refused", _("Refused")
+        STOPPED = "stopped", _("Not done")
 
     operation = models.ForeignKey(Operation, on_delete=models.PROTECT, related_name="items")
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="+")

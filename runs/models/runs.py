@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from accounts.speech import later as _
 from runs import status
 
 
@@ -229,10 +230,10 @@ class Intervention(models.Model):
     """What a person did to a run besides starting it and deciding: who, when, why."""
 
     class Kind(models.TextChoices):
-        CANCEL = "cancel", "Asked to cancel"
-        RETRY = "retry", "Retried now"
-        FORCE_RESUME = "force_resume", "Forced to resume"
-        ASK_AGAIN = "ask_again", "Had the question asked again"
+        CANCEL = "cancel", _("Asked to cancel")
+        RETRY = "retry", _("Retried now")
+        FORCE_RESUME = "force_resume", _("Forced to resume")
+        ASK_AGAIN = "ask_again", _("Had the question asked again")
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="interventions")
     kind = models.CharField(max_length=20, choices=Kind.choices)

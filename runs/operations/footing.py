@@ -6,6 +6,7 @@ parked, and why. For force-resuming: also the fence, because another may have ta
 
 from __future__ import annotations
 
+from accounts.speech import later as _
 from runs.models import Operation, Run
 from runs.status import PARKS, STATES, Status
 
@@ -25,8 +26,8 @@ def of(kind: str, run: Run, fence: int) -> str:
 
 def words(footing: str) -> str:
     """As people read it."""
-    status, _, rest = footing.partition(":")
-    park, _, _fence = rest.partition(":")
+    status, _mark, rest = footing.partition(":")
+    park, _mark, _fence = rest.partition(":")
     if park in PARKS:
         return PARKS[park].label
-    return STATES[status].label if status in STATES else "Under way"
+    return STATES[status].label if status in STATES else _("Under way")

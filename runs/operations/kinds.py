@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from accounts.speech import later as _
 from runs import controls, offers
 from runs.models import Operation, Run
 from runs.offers import Control
@@ -39,27 +40,29 @@ KINDS: dict[str, Kind] = {
         act=controls.cancel,
         control=_control("cancel"),
         states=LIVE,
-        verb="Cancel",
-        past="Cancelled",
-        consequence=(
+        verb=_("Cancel"),
+        past=_("Cancelled"),
+        consequence=_(
             "Each run ends at its next step and cannot be started again. Open questions are"
-            " withdrawn. What was already done to the outside world stays done; nothing is undone."
+            " withdrawn. What was already done to the outside world stays done; nothing is"
+            " undone."
         ),
-        keep="Keep them all",
+        keep=_("Keep them all"),
     ),
     Operation.Kind.RESUME: Kind(
         value=Operation.Kind.RESUME,
         act=controls.force_resume,
         control=_control("resume"),
         states=(Status.RUNNING, Status.WAITING, Status.PARKED),
-        verb="Force resume",
-        past="Resumed by hand",
-        consequence=(
-            "A worker takes each run with a higher fence, and its errors and lost workers so far no"
-            " longer count. It decides nothing: open questions stay open, and effects in doubt stay"
-            " so until somebody settles them. A run that a live worker holds is left alone."
+        verb=_("Force resume"),
+        past=_("Resumed by hand"),
+        consequence=_(
+            "A worker takes each run with a higher fence, and its errors and lost workers so"
+            " far no longer count. It decides nothing: open questions stay open, and effects"
+            " in doubt stay so until somebody settles them. A run that a live worker holds is"
+            " left alone."
         ),
-        keep="Leave them as they are",
+        keep=_("Leave them as they are"),
         fresh=True,
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accounts.speech import later as _
 from runs.models import Operation, OperationItem
 from runs.status import State
 
@@ -10,63 +11,63 @@ Outcome = OperationItem.Outcome
 STATUSES: dict[str, State] = {
     Operation.Status.WORKING: State(
         value="working",
-        label="At work",
+        label=_("At work"),
         tone="info",
         icon="arc",
-        sentence="Workers deal with one run after the other.",
+        sentence=_("Workers deal with one run after the other."),
         next=(Operation.Status.DONE, Operation.Status.STOPPED),
     ),
     Operation.Status.DONE: State(
         value="done",
-        label="Done",
+        label=_("Done"),
         tone="ok",
         icon="check",
-        sentence="Every run was reached. What became of each stands beside it.",
+        sentence=_("Every run was reached. What became of each stands beside it."),
     ),
     Operation.Status.STOPPED: State(
         value="stopped",
-        label="Stopped",
+        label=_("Stopped"),
         tone="neutral",
         icon="slash",
-        sentence="A person stopped it; the runs that were not reached were left as they are.",
+        sentence=_("A person stopped it; the runs that were not reached were left as they are."),
     ),
 }
 
 OUTCOMES: dict[str, State] = {
     Outcome.PENDING: State(
         value="pending",
-        label="Not reached yet",
+        label=_("Not reached yet"),
         tone="neutral",
         icon="clock",
-        sentence="Nothing has been done to the run so far.",
+        sentence=_("Nothing has been done to the run so far."),
         next=(Outcome.DONE, Outcome.SKIPPED, Outcome.REFUSED, Outcome.STOPPED),
     ),
     Outcome.DONE: State(
         value="done",
-        label="Done",
+        label=_("Done"),
         tone="ok",
         icon="check",
-        sentence="It was done, as if on the page of the run.",
+        sentence=_("It was done, as if on the page of the run."),
     ),
     Outcome.SKIPPED: State(
         value="skipped",
-        label="Skipped",
+        label=_("Skipped"),
         tone="neutral",
         icon="slash",
-        sentence="The run did not stand any more as it was shown, and was left alone.",
+        sentence=_("The run did not stand any more as it was shown, and was left alone."),
     ),
     Outcome.REFUSED: State(
         value="refused",
-        label="Refused",
+        label=_("Refused"),
         tone="warn",
         icon="hand",
-        sentence="It was not allowed, or could not be done. Nothing has changed.",
+        sentence=_("It was not allowed, or could not be done. Nothing has changed."),
     ),
     Outcome.STOPPED: State(
         value="stopped",
-        label="Left alone",
+        label=_("Left alone"),
         tone="neutral",
         icon="slash",
-        sentence="The operation was stopped before it reached the run.",
+        sentence=_("The operation was stopped before it reached the run."),
     ),
 }

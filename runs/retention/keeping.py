@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import Count, F, Func, IntegerField, JSONField, Model, QuerySet, Sum, Value
 from langgraph.checkpoint.postgres import PostgresSaver
 
+from accounts.speech import later as _
 from audit.canonical import Json
 from runs import checkpoints, statements
 from runs.models import Attempt, Run
@@ -65,7 +66,7 @@ class _Checkpoints:
 class History(_Checkpoints):
     """All checkpoints but the last one of each graph."""
 
-    kind, label, strategy = "history", "Earlier checkpoints", "keep_latest"
+    kind, label, strategy = "history", _("Earlier checkpoints"), "keep_latest"
 
     def age(self) -> timedelta | None:
         return settings.RUNS_KEEP_HISTORY
@@ -74,7 +75,7 @@ class History(_Checkpoints):
 class States(_Checkpoints):
     """All checkpoints."""
 
-    kind, label, strategy = "states", "All checkpoints", "delete"
+    kind, label, strategy = "states", _("All checkpoints"), "delete"
 
     def age(self) -> timedelta | None:
         return settings.RUNS_KEEP_STATES
@@ -83,7 +84,7 @@ class States(_Checkpoints):
 class Payloads:
     """What runs were given and gave back, and the errors they raised."""
 
-    kind, label = "runs", "Inputs, outputs and errors of runs"
+    kind, label = "runs", _("Inputs, outputs and errors of runs")
 
     def age(self) -> timedelta | None:
         return settings.RUNS_KEEP_PAYLOADS

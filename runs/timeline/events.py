@@ -8,6 +8,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts.speech import later
 from runs.admission import OF_A_FORM
 from runs.chain import Checkpoint, Page
 from runs.models import Attempt, Intervention, Run
@@ -19,31 +20,31 @@ from runs.timeline.naming import INPUT
 
 ACCEPTED = State(
     value="accepted",
-    label="Accepted",
+    label=later("Accepted"),
     tone="neutral",
     icon="inbox",
-    sentence="The run was stored with its input.",
+    sentence=later("The run was stored with its input."),
 )
 TAKEN = State(
     value="taken",
-    label="Taken",
+    label=later("Taken"),
     tone="info",
     icon="play",
-    sentence="A worker took the lease and began to drive.",
+    sentence=later("A worker took the lease and began to drive."),
 )
 SAVED = State(
     value="saved",
-    label="Saved",
+    label=later("Saved"),
     tone="ok",
     icon="check",
-    sentence="A step ended and its checkpoint was saved.",
+    sentence=later("A step ended and its checkpoint was saved."),
 )
 INTERVENED = State(
     value="intervened",
-    label="By hand",
+    label=later("By hand"),
     tone="human",
     icon="hand",
-    sentence="A person changed the course of the run.",
+    sentence=later("A person changed the course of the run."),
 )
 
 
