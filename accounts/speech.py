@@ -34,9 +34,17 @@ def joined(mark: str, parts: Iterable[object]) -> str:
     return _lazily(lambda: str(mark).join(map(str, held)))
 
 
+def _said(say: Callable[[], str]) -> str:
+    return say()
+
+
+_LAZY = lazy(_said, str)
+"""Made once: each call of `lazy` builds a class, which takes longer than to say the text."""
+
+
 def _lazily(say: Callable[[], str]) -> str:
     """Typed as the str that it is wherever it is formatted or rendered."""
-    return lazy(say, str)()
+    return _LAZY(say)
 
 
 def of_mails(chosen: str) -> str:

@@ -33,6 +33,11 @@ from runs.status import LIVE, State
 PAGE = 50
 MOST_TOLD = 99
 """More requests that wait for somebody are told as "99+"."""
+LIGHT = (
+    *("shape", "payload", "digest", "schema", "policy", "joined", "node", "tool"),
+    *("run__agent", "run__started_by"),
+)
+"""What it takes to know whether somebody may decide a request."""
 HEAVY = ("askers", "run__input", "run__output", "run__error", "run__park_detail")
 """What no list shows."""
 MOST = 500
@@ -67,7 +72,7 @@ def waiting_for(user: User) -> int:
     count = 0
     for start in range(0, MOST, MOST_TOLD + 1):
         part = slice(start, start + MOST_TOLD + 1)
-        looked, found = _looked(user, part)
+        looked, found = _looked(user, part, light=True)
         count += len(found)
         if count > MOST_TOLD or looked <= MOST_TOLD:
             break
@@ -147,19 +152,21 @@ def _mine(user: User) -> list[tuple[Request, Gate]]:
     return _looked(user, slice(MOST))[1]
 
 
-def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
+def _looked(
+    user: User, part: slice, *, light: bool = False
+) -> tuple[int, list[tuple[Request, Gate]]]:
     """How many there were to look at in this part, nearest deadline first, and those that this
-    person may decide."""
+    person may decide; `light`: to count them."""
     person = eligibility.person(user)
     if not person.may_decide:
         return 0, []
+    open_ = Request.objects.filter(_asked_of(person), status=Status.PENDING)
+    open_ = open_.select_related("run").only(*LIGHT) if light else _with_run(open_).defer(*HEAVY)
     found = list(
-        _with_run(Request.objects.filter(_asked_of(person), status=Status.PENDING))
-        .filter(
+        open_.filter(
             deadline__gt=ClockTimestamp(), run__cancel_asked_at__isnull=True, run__status__in=LIVE
         )
         .exclude(votes__user=user)
-        .defer(*HEAVY)
         .order_by("deadline", "pk")[part]
     )
     if not found:

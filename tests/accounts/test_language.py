@@ -103,3 +103,11 @@ def test_what_is_recorded_is_english_whoever_reads(ada) -> None:
     assert Entry.objects.get(verb="person.changed").reason.startswith(
         "This needs a recent sign-in."
     )
+
+
+def test_a_text_that_is_said_later_is_of_one_kind_with_all_others() -> None:
+    # A class for each text would take longer to make than the page that shows it.
+    first, second = speech.later("Needs you"), speech.joined(", ", ["a", "b"])
+
+    assert type(first) is type(second)
+    assert (str(first), str(second)) == ("Needs you", "a, b")
