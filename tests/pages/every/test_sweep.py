@@ -42,6 +42,9 @@ LISTS = (
     *("overview", "runs:list", "runs:workers", "approvals:inbox", "approvals:bulk"),
     *("ledger:list", "ledger:reconcile", "ledger:outbox", "ledger:tools"),
 )
+NEEDS_SCRIPTS = {"mfa_add_webauthn"}
+"""Pages that say so themselves, and hold a challenge that differs each time."""
+READ_TWICE = [page for page in PAGES if page.status == 200 and page.url not in NEEDS_SCRIPTS]
 TITLE = re.compile(r"^\S.* · Signalbox$")
 
 
@@ -158,7 +161,7 @@ def test_a_page_is_right_from_every_side(site: Site, page: Page) -> None:
     assert not wrong, "\n".join(dict.fromkeys(wrong))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.status == 200], ids=str)
+@pytest.mark.parametrize("page", READ_TWICE, ids=str)
 def test_a_page_says_the_same_without_scripts(site: Site, page: Page) -> None:
     said = []
     for scripts in (True, False):
