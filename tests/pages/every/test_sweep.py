@@ -42,7 +42,7 @@ LISTS = (
     *("overview", "runs:list", "runs:workers", "approvals:inbox", "approvals:bulk"),
     *("ledger:list", "ledger:reconcile", "ledger:outbox", "ledger:tools"),
 )
-NEEDS_SCRIPTS = {"mfa_add_webauthn"}
+NEEDS_SCRIPTS = {"mfa_add_webauthn", "mfa_reauthenticate_webauthn"}
 """Pages that say so themselves, and hold a challenge that differs each time."""
 READ_TWICE = [page for page in PAGES if page.status == 200 and page.url not in NEEDS_SCRIPTS]
 TITLE = re.compile(r"^\S.* · Signalbox$")
