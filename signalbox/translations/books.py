@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
+
+NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def languages() -> list[str]:
@@ -71,9 +74,11 @@ def _header(catalog: Catalog) -> bytes:
 
 
 def compiled(po: bytes, language: str) -> bytes:
-    """The .mo."""
+    """The .mo: the same for the same .po, whenever it is made."""
+    catalog = read_po(BytesIO(po), locale=language, charset="utf-8")
+    catalog.creation_date = catalog.revision_date = NO_DATE
     file = BytesIO()
-    write_mo(file, read_po(BytesIO(po), locale=language, charset="utf-8"))
+    write_mo(file, catalog)
     return file.getvalue()
 
 

@@ -52,6 +52,13 @@ def test_the_compiled_catalogue_is_that_of_the_text(language) -> None:
     assert path.with_suffix(".mo").read_bytes() == books.compiled(path.read_bytes(), language)
 
 
+def test_compiling_it_at_another_time_makes_the_same(language) -> None:
+    """A header with the time of day would make another file each minute."""
+    header = books.compiled(books.place(language).read_bytes(), language)
+    dates = re.findall(rb"[A-Za-z-]+-Date: (\d{4})", header)
+    assert set(dates) == {b"1970"}
+
+
 def test_the_catalogue_stands_as_the_command_writes_it(found, language) -> None:
     assert books.place(language).read_bytes() == books.written(books.update(language, found))
 
