@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext_noop as noop
+
 from accounts.actors import Actor, ClockTimestamp
 from approvals import clock, notices, replies, requests, shapes, waking
 from approvals.models import Decision, Request
@@ -21,7 +23,7 @@ from audit import trail
 from runs.models import Run
 
 DEADLINE = Actor.system("deadline")
-NOBODY = "nobody decided in time"
+NOBODY = noop("nobody decided in time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

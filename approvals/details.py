@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from accounts import speech
 from accounts.models import User
 from approvals import (
     deadlines,
@@ -190,7 +191,7 @@ def _refusals(
     if not shut and request.votes.filter(user_id=person.user_id).exists():
         shut = str(eligibility.voted())
     return {
-        verdict: str(
+        verdict: speech.shown(
             shut
             or eligibility.why_not(person, gate, involved, verdict)
             or (verdict == Verdict.APPROVED and _echo(request, gate, person, involved))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import JSONField, Min, Value
+from django.utils.translation import gettext_noop as noop
 
 from approvals import clock, gates, notices, nudges, policy, requests, rounds, shapes
 from approvals.jsonforms import schemas
@@ -39,7 +40,7 @@ def open(run: Run, head: Head) -> datetime | None:  # noqa: A001 (the verb; read
     for interrupt_id, pending in head.pending.items():
         opening.bring_up_to_date(pending, last.get(interrupt_id))
     for request in requests.pending_of(run).exclude(interrupt_id__in=head.pending):
-        requests.close(request, Status.WITHDRAWN, "the run moved on", actor=requests.DRIVER)
+        requests.close(request, Status.WITHDRAWN, noop("the run moved on"), actor=requests.DRIVER)
     nearest: datetime | None = requests.pending_of(run).aggregate(Min("deadline"))["deadline__min"]
     return nearest
 

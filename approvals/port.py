@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import F
+from django.utils.translation import gettext_noop as noop
 
 from accounts.actors import ClockTimestamp
 from approvals import errors, notices, opening, requests, rounds
@@ -81,7 +82,7 @@ class Approvals:
                 if arrived[decision.pk]:
                     _took_effect(decision)
                 elif arrived[decision.pk] is False:
-                    requests.give_up(decision, "the run moved on without it")
+                    requests.give_up(decision, noop("the run moved on without it"))
 
     def open(self, run: Run, head: Head) -> datetime | None:
         return opening.open(run, head)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_noop as noop
 
 from accounts.actors import Actor, ClockTimestamp
 from approvals import clock, gates, notices, rounds
@@ -22,8 +23,8 @@ from runs.heads import Head
 from runs.models import Run
 
 DRIVER = Actor.system("driver")
-CHANGED = "the question changed"
-ASKED_AGAIN = "asked again"
+CHANGED = noop("the question changed")
+ASKED_AGAIN = noop("asked again")
 
 
 def withdraw(run: Run, reason: str) -> None:

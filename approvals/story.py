@@ -120,6 +120,6 @@ def _item(request: Request) -> Item:
         url=events.url(request),
         state=STATES[request.status],
         detail=request.asked_of,
-        note=phrase(says or request.close_reason),
+        note=phrase(says or speech.shown(request.close_reason)),
         at=request.created_at,
     )

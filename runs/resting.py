@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_noop as noop
 
 from accounts import speech
 from accounts.actors import Actor
@@ -60,12 +61,12 @@ class Rest:
                 raise AssertionError(f"{move} does not end a drive")
 
     def _cancel(self) -> status.Outcome:
-        self._withdraw("the run was cancelled")
+        self._withdraw(noop("the run was cancelled"))
         self._record("run.cancelled")
         return self._rest(status.Outcome.CANCELLED, status.Status.CANCELLED)
 
     def _finish(self) -> status.Outcome:
-        self._withdraw("the run has ended")
+        self._withdraw(noop("the run has ended"))
         self._record("run.finished")
         output = canonical.visible(self.head.values) if self.head else None
         return self._rest(status.Outcome.FINISHED, status.Status.SUCCEEDED, output=output)
@@ -116,7 +117,7 @@ class Rest:
         )
 
     def _fail(self, failure: Failure) -> status.Outcome:
-        self._withdraw("the run has failed")
+        self._withdraw(noop("the run has failed"))
         self._record("run.failed", reason=f"{failure.error_class}: {failure.error}")
         return self._rest(status.Outcome.RAISED, status.Status.FAILED, failure=failure)
 

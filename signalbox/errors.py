@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
-from accounts import groups
+from accounts import groups, speech
 from accounts.errors import NotPermitted
 from approvals import forged
 from signalbox import outages
@@ -77,7 +77,8 @@ def from_exception(request: HttpRequest, error: Exception) -> HttpResponse | Non
     status = getattr(error, "http_status", None)
     if not isinstance(status, int):
         return None
-    return answer(request, status, str(error), **_facts(request, error))
+    said = str(error) if request.path.startswith(API) else speech.shown(error)
+    return answer(request, status, said, **_facts(request, error))
 
 
 def _facts(request: HttpRequest, error: Exception) -> dict[str, Any]:

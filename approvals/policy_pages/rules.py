@@ -74,13 +74,13 @@ def _besides(one: Policy) -> list[tuple[str, str]]:
     needs = [
         word
         for word, needed in (
-            ("rejection", one.comment_required_to_reject),
-            ("approval", one.comment_required_to_approve),
+            (_("rejection"), one.comment_required_to_reject),
+            (_("approval"), one.comment_required_to_approve),
         )
         if needed
     ]
     if needs:
-        said.append((_("Comment"), f"needed for {' and '.join(needs)}"))
+        said.append((_("Comment"), _("needed for {deeds}").format(deeds=_(" and ").join(needs))))
     said += [
         (label, ", ".join(map(str, parts)))
         for label, parts in (

@@ -7,6 +7,7 @@ Words and marks
     {{ text|visible }}                    text of strangers: escaped, hidden characters shown
     {{ text|deceiving }}                  the same, but empty if there is nothing to point out
     {{ texts|quoted }}                    several, each in quotation marks, with commas
+    {{ text|ours|visible }}               what was kept in English, translated if we said it
     {{ text|plain }}                      the same on one line of plain text, not escaped
     {{ state.label|inside }}              "done": a label as it is inside of a sentence
     {{ run.id|short }}                    the last eight characters
@@ -131,6 +132,12 @@ def upto(number: int, most: int) -> str:
 def visible(text: object) -> SafeString:
     """Errors of ours are in the reader's language."""
     return visible_text.visible(text.shown if isinstance(text, speech.Spoken) else str(text))
+
+
+@register.filter
+def ours(text: object) -> str:
+    """A text that was kept in English, in the reader's language where it is one of ours."""
+    return speech.shown(text)
 
 
 @register.filter
