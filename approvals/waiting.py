@@ -75,8 +75,12 @@ def _answered(run: Run, user: User) -> Notice | None:
 
 
 def _ask(people: list[str]) -> str:
-    named = ", ".join(people[:MOST]) + ("…" if len(people) > MOST else "")
-    return _("It can be decided by %(people)s.") % {"people": named} if people else ""
+    if not people:
+        return ""
+    named = {"people": ", ".join(people[:MOST])}
+    if len(people) > MOST:
+        return _("It can be decided by %(people)s and others.") % named
+    return _("It can be decided by %(people)s.") % named
 
 
 def _more(count: int) -> str:

@@ -145,7 +145,7 @@ def _main(run: Run, seen: Seen, *, stuck: bool, stalled: bool) -> tuple[Badge, P
     lease, told = run.lease, seen.remark.reason if seen.remark else ()
     if stuck:
         return _over("stuck"), (
-            *sentence(_("lease ended {at}"), at=lease.expires_at),
+            *(_at(_("lease ended {at}"), lease.expires_at) or phrase(_("nobody holds its lease"))),
             *phrase(_by(lease.holder)),
         )
     if stalled:
@@ -179,21 +179,27 @@ def _plain(run: Run, seen: Seen, told: Phrase) -> Phrase:
             text = _("{doing} · lease ends {at}") if doing else _("lease ends {at}")
             return sentence(text, doing=_line(doing), at=run.lease.expires_at)
         case Status.WAITING:
-            return told or sentence(_("deadline {at}"), at=run.wait_until)
+            return told or _at(_("deadline {at}"), run.wait_until)
         case Status.FAILED:
             return phrase(_line(f"{run.error_class}: {run.error}".strip(": ")))
         case Status.CANCELLED:
-            return phrase(
-                _line(
-                    _("by {person}: {reason}")
-                    .format(person=run.cancelled_by, reason=run.cancel_reason)
-                    .strip(": ")
-                )
-            )
+            return phrase(_line(_cancelled(run)))
         case Status.SUCCEEDED:
             return told or sentence(_("ended {at}"), at=run.ended_at)
         case _:
             return told
+
+
+def _cancelled(run: Run) -> str:
+    if not run.cancelled_by:
+        return run.cancel_reason
+    said = _("by {person}: {reason}").format(person=run.cancelled_by, reason=run.cancel_reason)
+    return said.strip(": ")
+
+
+def _at(text: str, at: datetime | None) -> Phrase:
+    """Nothing where the moment is not known."""
+    return sentence(text, at=at) if at else ()
 
 
 def _full(run: Run, busy: tuple[int, int] | None) -> str:

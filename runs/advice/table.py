@@ -84,7 +84,7 @@ _ADVICES = (
     _workers(
         key="queued.no_worker",
         wrong=_("No worker is alive, so nothing happens until one is started."),
-        todo=_("Whoever runs this server starts one; the page of the workers says how."),
+        todo=_("Whoever runs this server starts one, as shown under Workers."),
     ),
     _workers(
         key="queued.unknown_agent",
@@ -139,7 +139,7 @@ _ADVICES = (
             "Its lease has expired: its worker is gone. No worker is alive, so nothing happens"
             " until one is started."
         ),
-        todo=_("Whoever runs this server starts one; the page of the workers says how."),
+        todo=_("Whoever runs this server starts one, as shown under Workers."),
     ),
     _workers(
         key="stuck.unknown_agent",

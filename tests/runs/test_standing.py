@@ -53,6 +53,14 @@ def test_a_run_whose_lease_has_ended_is_stuck_and_says_who_had_it() -> None:
     assert words(told) == f"lease ended <time> · {make.HOLDER}"
 
 
+def test_a_moment_or_a_person_that_is_not_known_is_not_named() -> None:
+    run = make.stuck()
+    make.lease(run, expires_at=None, holder="")
+    assert words(stands(make.again(run))) == "nobody holds its lease"
+    assert words(stands(make.run("Waits", status=Status.WAITING))) == ""
+    assert words(stands(make.run("Ended", status=Status.CANCELLED))) == ""
+
+
 def test_a_run_whose_lease_is_renewed_without_a_step_is_stalled() -> None:
     told = stands(make.stalled())
     assert labels(told) == ["Stalled"]

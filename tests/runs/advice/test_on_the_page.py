@@ -204,6 +204,15 @@ def test_who_may_not_is_told_whom_to_ask_by_name(client, key) -> None:
         assert client.get(notice.url).status_code == 200
 
 
+def test_of_many_who_can_decide_only_some_are_named(client) -> None:
+    well()
+    for name in ("Ann", "Ben", "Eve", "Fay"):
+        person(name, "finance", "approver")
+    client.force_login(person("Cy"))
+    said = words(told(client, MADE["waiting"](), "waiting"))
+    assert said.endswith("It can be decided by Ann, Ben, Eve and others.")
+
+
 def test_when_nobody_has_the_permission_the_server_has_to_be_asked(client) -> None:
     client.force_login(person("Cy"))
     notice = told(client, make.parked(Park.CRASH_LOOP), "parked.crash_loop")
