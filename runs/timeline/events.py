@@ -77,7 +77,7 @@ def of_attempts(attempts: Sequence[Attempt]) -> Iterator[Event]:
 
 def _ended(attempt: Attempt) -> Event:
     state = OUTCOMES[attempt.outcome]
-    error = f"{attempt.error_class}: {attempt.error}" if attempt.error_class else ""
+    error = f"{attempt.error_class}: {attempt.error}".strip(": ")
     note = phrase(attempt.detail)
     if attempt.outcome == Outcome.LOST and attempt.seen_at:
         note = (

@@ -127,7 +127,7 @@ def rows(run_id: UUID, user: User, attempts: Sequence[Attempt], hides: Cloak | N
 
 
 def _said(attempt: Attempt) -> str:
-    error = f"{attempt.error_class}: {attempt.error}" if attempt.error_class else ""
+    error = f"{attempt.error_class}: {attempt.error}".strip(": ")
     return error or attempt.detail
 
 
