@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.backends import PeopleBackend
 from accounts.models import User
+from accounts.moments import MomentField
 from accounts.speech import later as _
 from approvals import delegations, eligibility, gates, shapes
 from approvals.policies.form import LIKE_CODE
@@ -95,14 +96,8 @@ class DelegationForm(forms.Form):
         queryset=User.objects.none(),
         empty_label=_("Choose somebody"),
     )
-    starts_at = forms.DateTimeField(
-        label=_("From"),
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-    )
-    ends_at = forms.DateTimeField(
-        label=_("Until"),
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-    )
+    starts_at = MomentField(label=_("From"))
+    ends_at = MomentField(label=_("Until"))
     agents = forms.CharField(
         label=_("For which agents"),
         max_length=2000,

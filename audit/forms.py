@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.moments import MomentField
 from accounts.speech import later
 from audit.queries import Filters
 from audit.verbs import VERBS
@@ -52,15 +53,6 @@ def _verbs() -> list[tuple[str, object]]:
 
 def _group(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _moment(label: str) -> forms.DateTimeField:
-    return forms.DateTimeField(
-        label=label,
-        required=False,
-        widget=forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"}),
-        error_messages={"invalid": later("Write a day and a time, such as 2026-11-29 16:20.")},
-    )
 
 
 class FiltersForm(forms.Form):
@@ -113,8 +105,8 @@ class FiltersForm(forms.Form):
             | LIKE_AN_ID
         ),
     )
-    start = _moment(later("From"))
-    end = _moment(later("Before"))
+    start = MomentField(label=later("From"), required=False)
+    end = MomentField(label=later("Before"), required=False)
 
     @property
     def folded(self) -> list[forms.BoundField]:

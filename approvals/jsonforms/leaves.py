@@ -107,12 +107,17 @@ def _moment(text: str) -> str:
     if typed.tzinfo is not None:
         return typed.isoformat()
     moment = timezone.make_aware(typed)
-    if timezone.localtime(moment.astimezone(UTC)).replace(tzinfo=None) != typed:
+    try:
+        there_and_back = timezone.localtime(moment.astimezone(UTC))
+    except OverflowError as exc:
+        raise Wrong(later("Write a date and a time, such as 2026-01-31T16:00.")) from exc
+    if there_and_back.replace(tzinfo=None) != typed:
         raise Wrong(later("Clocks jump over this time on that day. Choose another."))
     return moment.isoformat()
 
 
 def _local(value: object) -> str:
+    """A moment on the reader's clock; as it is where the calendar there does not have it."""
     if not isinstance(value, str):
         return ""
     try:
@@ -121,7 +126,10 @@ def _local(value: object) -> str:
         return value
     if moment.tzinfo is None:
         return value
-    local = timezone.localtime(moment).replace(tzinfo=None)
+    try:
+        local = timezone.localtime(moment).replace(tzinfo=None)
+    except OverflowError:
+        return value
     return local.isoformat(timespec="seconds")
 
 

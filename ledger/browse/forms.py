@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.moments import MomentField
 from accounts.speech import later as _
 from audit import exports
 from ledger import queries
@@ -33,8 +34,6 @@ ROLES = (
     (Role.ALLOWED, _("Allowed by")),
     (Role.SETTLED, _("Settled by")),
 )
-MINUTES = "%Y-%m-%dT%H:%M"
-"""How browsers write a moment of their control for it."""
 
 
 def _states() -> list[tuple[str, str]]:
@@ -53,15 +52,6 @@ def _agents() -> list[tuple[str, str]]:
 
 def _text(label: str, placeholder: str = "", **attrs: str) -> forms.TextInput:
     return forms.TextInput(attrs=LIKE_CODE | {"placeholder": placeholder} | attrs)
-
-
-def _moment(label: str) -> forms.DateTimeField:
-    return forms.DateTimeField(
-        label=label,
-        required=False,
-        widget=forms.DateTimeInput(format=MINUTES, attrs={"type": "datetime-local"}),
-        error_messages={"invalid": _("Write a day and a time, such as 2026-11-29 16:20.")},
-    )
 
 
 class FilterForm(forms.Form):
@@ -89,8 +79,8 @@ class FilterForm(forms.Form):
         required=False,
         widget=_text(_("Arguments"), "amount_cents >= 60000, currency = EUR"),
     )
-    since = _moment(_("Reserved from"))
-    until = _moment(_("Reserved before"))
+    since = MomentField(label=_("Reserved from"), required=False)
+    until = MomentField(label=_("Reserved before"), required=False)
     run = forms.UUIDField(
         label=_("Run"),
         required=False,

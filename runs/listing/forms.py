@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
@@ -14,15 +14,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from accounts.moments import MomentField
 from runs import ports, registry, standing, web
 from runs.forms import LIKE_CODE
 from runs.listing import finding, search
 from runs.listing.filters import Filters
 from runs.listing.search import Leaf, Search
 from runs.status import OVERLAYS, STATES
-
-if TYPE_CHECKING:
-    from django.utils.functional import _StrOrPromise as StrOrPromise
 
 SINCE = {
     "1h": (_("Last hour"), timedelta(hours=1)),
@@ -43,8 +41,6 @@ LOOKS = ("col", "size")
 """How the list looks, not what it holds."""
 MORE = ("version", "error", "started_from", "started_until", "ended_from", "ended_until")
 """Fields that are folded away until one of them is used."""
-MINUTES = "%Y-%m-%dT%H:%M"
-"""How browsers write a moment of their control for it."""
 
 
 def _states() -> list[tuple[str, object]]:
@@ -56,15 +52,6 @@ def _states() -> list[tuple[str, object]]:
 def _agents() -> list[tuple[str, object]]:
     declared = registry.declarations().values()
     return [("", _("Any agent")), *((each.name, each.shown) for each in declared)]
-
-
-def _moment(label: StrOrPromise) -> forms.DateTimeField:
-    return forms.DateTimeField(
-        label=label,
-        required=False,
-        widget=forms.DateTimeInput(format=MINUTES, attrs={"type": "datetime-local"}),
-        error_messages={"invalid": _("Write a day and a time, such as 2026-11-29 16:20.")},
-    )
 
 
 class FilterForm(forms.Form):
@@ -100,10 +87,10 @@ class FilterForm(forms.Form):
         required=False,
         widget=forms.TextInput(attrs={"placeholder": "TimeoutError"} | LIKE_CODE),
     )
-    started_from = _moment(_("Started from"))
-    started_until = _moment(_("Started before"))
-    ended_from = _moment(_("Ended from"))
-    ended_until = _moment(_("Ended before"))
+    started_from = MomentField(label=_("Started from"), required=False)
+    started_until = MomentField(label=_("Started before"), required=False)
+    ended_from = MomentField(label=_("Ended from"), required=False)
+    ended_until = MomentField(label=_("Ended before"), required=False)
     attention = forms.BooleanField(
         label=_("Needs attention"), required=False, widget=forms.HiddenInput
     )

@@ -367,3 +367,20 @@ def test_a_float_is_no_integer():
     assert schemas.problems({"type": "integer"}, 1.0)
     assert not schemas.problems({"type": "integer"}, 1)
     assert schemas.problems({"type": "integer"}, True)
+
+
+@pytest.mark.parametrize("zone", ["America/Lima", "Asia/Kolkata"])
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00"])
+def test_a_moment_beyond_the_readers_calendar_is_shown_and_sent_back_as_it_is(zone, moment) -> None:
+    """Programs write the first moment of all for "never"."""
+    schema = {"type": "string", "format": "date-time"}
+    with timezone.override(zoneinfo.ZoneInfo(zone)):
+        shown = building.make(schema, "v", initial=moment).everything[0].text
+        assert read(schema, v=shown) == moment or shown != moment
+
+
+@pytest.mark.parametrize("zone", ["America/Lima", "Asia/Kolkata"])
+@pytest.mark.parametrize("typed", ["0001-01-01T00:00:00", "9999-12-31T23:59:59"])
+def test_a_typed_moment_beyond_the_calendar_is_no_failure(zone, typed) -> None:
+    with timezone.override(zoneinfo.ZoneInfo(zone)):
+        assert read({"type": "string", "format": "date-time"}, v=typed) is not None
