@@ -113,7 +113,8 @@ class FilterForm(forms.Form):
         self.user = user
         self._offer("owner", [("", _("Anybody")), (ME, _("Me")), *self._somebody()])
         asked = str(self.data.get("agent", ""))
-        if asked and asked not in registry.declarations():  # of old runs: no longer declared
+        known = registry.declarations()
+        if asked and asked not in known and "\0" not in asked:  # of old runs: no longer declared
             self._offer("agent", [*_agents(), (asked, asked)])
 
     def _offer(self, name: str, choices: list[tuple[str, object]]) -> None:

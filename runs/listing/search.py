@@ -55,14 +55,21 @@ class Leaf:
 
         In lower case as the database makes it, which may know no letters but those of ASCII.
         """
+        return sorted(f"{self.path}={form}" for form in self._forms)
+
+    @property
+    def _forms(self) -> set[str]:
         forms = {self.value.lower(), self.value.translate(_UPPER)}
         if _NUMBER.fullmatch(self.value):
             forms.add(format(Decimal(self.value).normalize() + 0, "f"))
-        return sorted(f"{self.path}={form}" for form in forms)
+        return forms
 
     def hidden(self, cloak: Cloak) -> bool:
-        """Pages would hide this value at this place from the reader."""
-        there: object = self.value or "something"
+        """Pages would hide this value at this place from the reader, in one of its spellings."""
+        return any(self._hidden(form, cloak) for form in {self.value, *self._forms})
+
+    def _hidden(self, form: str, cloak: Cloak) -> bool:
+        there: object = form or "something"
         for name in reversed(self.path.split(".")):
             there = {name: there}
         return masking.mask(there, cloak).hidden > 0
@@ -108,6 +115,16 @@ def read(typed: str) -> Search:
         leaves=tuple(_leaf(name, value) for name, value in tokens if name and name not in NAMES),
         named=dict(named),
     )
+
+
+def told(typed: str) -> str:
+    """What was typed, without the values of fields: they may be hidden from who reads it."""
+    return _TOKEN.sub(_told, typed)
+
+
+def _told(found: re.Match[str]) -> str:
+    name = found["name"]
+    return found[0] if name is None or name in NAMES else f" {name}:*"
 
 
 def _tokens(typed: str) -> Iterator[tuple[str, str]]:

@@ -150,6 +150,7 @@ def operation(request: HttpRequest, operation_id: UUID) -> HttpResponse:
     place = int(after) if after.isdecimal() and len(after) < 6 else 0
     shown = progress.items(made, user, outcome=outcome, after=place, limit=SIZE + 1)
     working = made.status == Operation.Status.WORKING
+    met = _filters(found, user)
     context = {
         "found": found,
         "operation": made,
@@ -157,8 +158,8 @@ def operation(request: HttpRequest, operation_id: UUID) -> HttpResponse:
         "outcome": outcome,
         "older": _page(outcome, shown[SIZE - 1].item.position) if len(shown) > SIZE else "",
         "newer": _page(outcome, 0) if place else "",
-        "filters": _filters(found, user),
-        "list_url": f"{reverse('runs:list')}?{made.query}" if made.query else "",
+        "filters": met,
+        "list_url": f"{reverse('runs:list')}?{made.query}" if met else "",
         "working": working,
         "may_stop": working and user.has_perm(ordering.PERMISSION),
         "live_url": request.get_full_path(),
@@ -179,6 +180,7 @@ def _page(outcome: str, after: int) -> str:
 
 
 def _filters(found: Progress, user: User) -> list[filters.On]:
+    """None of them if the reader may not compare the values in them: their address has these."""
     query = QueryDict(found.operation.query)
     form = FilterForm(query, user=user)
     return list(filters.on(form, query)) if form.is_valid() else []

@@ -71,3 +71,13 @@ def test_what_policies_mask_is_known_as_hidden() -> None:
     masked = Cloak(paths=frozenset({("customer", "name")}))
     assert Leaf(path="customer.name", value="Jo").hidden(masked)
     assert not Leaf(path="customer.town", value="Jo").hidden(masked)
+
+
+def test_a_hidden_number_is_hidden_however_it_is_spelled() -> None:
+    assert Leaf(path="reference", value="4222222222222").hidden(BARE)
+    assert Leaf(path="reference", value="004222222222222").hidden(BARE)
+
+
+def test_a_search_is_told_without_the_values_of_fields() -> None:
+    typed = 'late agent:triage input.customer.city="Den Haag" email=jo@example.com'
+    assert search.told(typed) == "late agent:triage input.customer.city:* email:*"

@@ -321,3 +321,21 @@ def test_an_operation_is_not_older_than_its_proof(ada) -> None:
     made = order(ada, [make.stuck()], "resume")
     assert made.authenticated_at is not None
     assert timezone.now() - made.authenticated_at < timedelta(minutes=1)
+
+
+def test_values_that_filters_compared_are_shown_to_nobody_who_may_not_see_them(client, ada) -> None:
+    hers = make.run("hers", input={"email": "jo@example.com"})
+    made = order(ada, [hers], query="agent=refund_desk&q=email%3Ajo%40example.com")
+    place = f"/runs/operations/{made.pk}/"
+    assert "jo%40example.com" in client.get(place).text
+    client.force_login(person("Cy"))
+    assert "these filters" in text_of(client.get(place))
+    for page in (place, "/audit/"):
+        assert not re.search("jo(@|%40)example", client.get(page).text)
+    assert "q=email:*" in text_of(client.get("/audit/"))
+
+
+def test_a_nul_in_the_filters_of_a_form_is_refused_in_words(client, ada) -> None:
+    response = client.post(NEW, {"asked": "kind=cancel&all=1&agent=%00", "reason": "Twice."})
+    assert response.status_code == 422
+    assert "These filters cannot be used" in text_of(response)
