@@ -96,14 +96,14 @@ def retry(run_id: UUID, *, actor: Actor, reason: str) -> Run:
 
 
 def force_resume(
-    run_id: UUID, *, actor: Actor, reason: str, part: Part | None = None, seen: str = ""
+    run_id: UUID, *, actor: Actor, reason: str, part: Part | None = None, seen: str | None = None
 ) -> Run:
     """Have another worker take over a stuck run, or look again at one that rests.
 
     Refused while a live lease holds the run (NothingToDo), if it is not as it was when the person
-    looked (`seen`, what `mark` said then: RunMoved), and without a recent sign-in
-    (ReauthenticationNeeded). It decides nothing: questions stay open, effects in doubt stay so.
-    The others who may do this are told.
+    looked (RunMoved; `seen` is what `mark` said then, None where no page was shown), and without a
+    recent sign-in (ReauthenticationNeeded). It decides nothing: questions stay open, effects in
+    doubt stay so. The others who may do this are told.
     """
 
     def act(run: Run) -> None:
@@ -116,7 +116,7 @@ def force_resume(
                     holder=holder,
                 )
             )
-        if seen and seen != mark(run):
+        if seen is not None and seen != mark(run):
             raise errors.RunMoved
         _forgive(run)
 

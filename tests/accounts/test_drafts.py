@@ -122,5 +122,7 @@ def test_what_was_kept_is_gone_once_it_was_sent(client, ada, send, address):
     sign_in(client, ada, address)
     page = client.get(address)
     sent = {"reason": reason_in(page), "typed": address.split("/")[2][-4:]}
+    if "resume" in address:
+        sent["seen"] = field(page, "seen")
     assert client.post(address, sent).status_code == 302
     assert client.session["kept_while_proving"] == {}

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from audit.models import Entry
 from ledger.models import Message
-from runs import dispatch
+from runs import controls, dispatch
 from runs.models import Intervention, Run
 from runs.status import Outcome, Park, Status
 from tests.support import standing as make
@@ -47,7 +47,8 @@ def at(run, name: str) -> str:
 
 def post(client, run, name: str, **sent: str):
     if name == "resume":
-        sent.setdefault("typed", str(run.pk)[-4:])
+        known = Run.objects.get(pk=run.pk)
+        sent = {"typed": str(run.pk)[-4:], "seen": controls.mark(known)} | sent
     return client.post(at(run, name), sent)
 
 
@@ -203,6 +204,14 @@ def test_a_run_that_changed_while_the_page_was_open_is_not_resumed(client, ada) 
     assert not Intervention.objects.exists()
     again = re.findall(MARK, page)
     assert post(client, run, "resume", **RESUME, seen=again[0]).status_code == 302
+
+
+def test_a_form_that_does_not_say_what_was_seen_does_nothing(client, ada) -> None:
+    run = make.stuck()
+    assert post(client, run, "resume", **RESUME, seen="").status_code == 409
+    sent = RESUME | {"typed": str(run.pk)[-4:]}
+    assert client.post(at(run, "resume"), sent).status_code == 409
+    assert not Intervention.objects.exists()
 
 
 def test_who_was_slower_than_a_worker_keeps_the_reason(client, ada) -> None:
