@@ -9,15 +9,17 @@ from django.db import connection, transaction
 
 from tests.support import flush
 
-OURS = ("approvals", "ledger", "runs", "audit", "accounts")
-"""Apps whose tables are emptied. Groups and permissions stay."""
+WRITTEN = ("approvals", "ledger", "runs", "audit", "accounts")
+SIGN_INS = ("sessions", "usersessions", "account", "mfa")
+"""Apps whose tables are emptied: ours, and what knows our people. Groups and permissions stay."""
 LANGGRAPHS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
 
 @cache
 def written() -> tuple[str, ...]:
     """In any order: foreign keys are looked at when everything is gone."""
-    models = (apps.get_app_config(app).get_models(include_auto_created=True) for app in OURS)
+    names = (*WRITTEN, *SIGN_INS)
+    models = (apps.get_app_config(app).get_models(include_auto_created=True) for app in names)
     ours = {model._meta.db_table for of_app in models for model in of_app}
     return (*sorted(ours), *LANGGRAPHS)
 

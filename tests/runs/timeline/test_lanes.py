@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from approvals.models import Request
 from runs import queries
-from runs.timeline import journal
+from runs.timeline import journal, steps
 from runs.timeline.drawing import Row
 from tests.runs.conftest import answer
 from tests.support import scenes
@@ -159,8 +159,9 @@ def test_sent_tasks_of_a_driven_run_are_counted_and_called_by_their_node(start, 
 
 
 def test_a_graph_within_a_driven_run_is_nested_and_its_question_below_its_node(
-    start, drive, ada
+    start, drive, ada, monkeypatch
 ) -> None:
+    monkeypatch.setattr(steps, "SLOW", timedelta.max)
     run = start("nested")
     drive(run)
     assert tree(run, ada) == [
@@ -172,7 +173,8 @@ def test_a_graph_within_a_driven_run_is_nested_and_its_question_below_its_node(
     ]
 
 
-def test_tasks_that_a_function_called_stand_below_it(start, drive, ada) -> None:
+def test_tasks_that_a_function_called_stand_below_it(start, drive, ada, monkeypatch) -> None:
+    monkeypatch.setattr(steps, "SLOW", timedelta.max)
     run = start("functional", {"number": 2})
     drive(run)
     answer(run, 4, 1)
