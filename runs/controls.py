@@ -48,6 +48,10 @@ class Part(Protocol):
     def done(self) -> None:
         """Write down that it is done. In the transaction."""
 
+    def refuse(self, refusal: Exception) -> None:
+        """Write down why it is not done; raise if that is written already. In the transaction that
+        tells the audit log, so that it tells it once."""
+
 
 def cancel(run_id: UUID, *, actor: Actor, reason: str, part: Part | None = None) -> Run:
     """Ask the run to end at its next step. Raises NotPermitted, ReasonMissing, RunEnded, NoSuchRun.
@@ -243,14 +247,18 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
                 _tell(override, done, permission, actor, part)
             dispatch.ring(run_id, cause=speech.kept(kind.label).lower())
     except (people.AccountsError, errors.RunsError) as refusal:
-        trail.record_refused(
-            f"run.{kind}_refused",
-            actor=actor,
-            target=("run", str(run_id)),
-            run_id=run_id,
-            reason=str(refusal),
-            data={"given": reason} | _of(part),
-        )
+        with transaction.atomic(durable=True):
+            if part:
+                part.refuse(refusal)
+            trail.record(
+                f"run.{kind}_refused",
+                actor=actor,
+                target=("run", str(run_id)),
+                run_id=run_id,
+                allowed=False,
+                reason=str(refusal),
+                data={"given": reason} | _of(part),
+            )
         raise
     return Run.objects.get(pk=run_id)
 

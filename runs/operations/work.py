@@ -3,8 +3,8 @@
 1. The claim is renewed before each run. Who cannot renew it stops: it was lost, or the operation
    was stopped. What a late worker does besides is refused by the item itself, which is locked with
    its run and is done once.
-2. What refuses a run is its outcome and stops nothing. A run whose row is locked for long is left
-   for a later pass.
+2. What refuses a run is its outcome and stops nothing. It is written with the entry of the audit
+   log, so both are there once. A run whose row is locked for long is left for a later pass.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ TURN = timedelta(seconds=5)
 """How long one worker goes on before others of its queue have their turn."""
 LATER = timedelta(seconds=5)
 """Until runs are tried again whose rows were locked."""
+LEFT_ALONE = (errors.StateChanged, errors.RunEnded, errors.NothingToDo)
+"""What refuses a run because it does not stand any more as it was shown."""
 Outcome = OperationItem.Outcome
 
 
@@ -165,6 +167,14 @@ class _Part:
             outcome=Outcome.DONE, at=ClockTimestamp()
         )
 
+    def refuse(self, refusal: Exception) -> None:
+        outcome = Outcome.SKIPPED if isinstance(refusal, LEFT_ALONE) else Outcome.REFUSED
+        pending = OperationItem.objects.filter(pk=self.item.pk, outcome=Outcome.PENDING)
+        if not pending.update(
+            outcome=outcome, why=canonical.text(str(refusal)), at=ClockTimestamp()
+        ):
+            raise _DealtWith
+
 
 def _reach(operation: Operation, item: OperationItem) -> bool:
     """Whether there is an outcome now."""
@@ -179,21 +189,13 @@ def _reach(operation: Operation, item: OperationItem) -> bool:
         KINDS[operation.kind].act(item.run_id, actor=actor, reason=operation.reason, part=part)
     except _DealtWith:
         return False
-    except (errors.StateChanged, errors.RunEnded, errors.NothingToDo) as refusal:
-        _write(item, Outcome.SKIPPED, str(refusal))
     except (people.AccountsError, errors.RunsError) as refusal:
-        _write(item, Outcome.REFUSED, str(refusal))
+        logger.info("operation %s: run %s: %s", operation.pk, item.run_id, refusal)
     except OperationalError as exc:
         logger.warning("operation %s: run %s is left for later: %s", operation.pk, item.run_id, exc)
         return False
     killpoints.reach("operation.reached", item.run_id)
     return True
-
-
-def _write(item: OperationItem, outcome: str, why: str) -> None:
-    OperationItem.objects.filter(pk=item.pk, outcome=Outcome.PENDING).update(
-        outcome=outcome, why=canonical.text(why), at=ClockTimestamp()
-    )
 
 
 def _age(operation: Operation) -> timedelta:

@@ -27,7 +27,7 @@ from ledger.reconcile import asking  # noqa: E402
 from ledger.undo import work as undoing  # noqa: E402
 from runs import checkpoints, dispatch, driver, killpoints, leases, registry  # noqa: E402
 from runs import graphs as agents  # noqa: E402
-from runs.models import Run  # noqa: E402
+from runs.models import Operation, Run  # noqa: E402
 from runs.operations import work as operating  # noqa: E402
 from runs.retention import passes  # noqa: E402
 from tests.support import graphs  # noqa: E402
@@ -120,6 +120,22 @@ def operate_until(pipe: Pipe, place: str, nth: int) -> int:
 
     killpoints.install(reached)
     return operating.work()
+
+
+def operate_on_word(pipe: Pipe, operation_id: Any) -> int:
+    """Go on with operations when the parent says so; how many runs were reached."""
+    pipe.send(("reached", "ready"))
+    pipe.recv()
+    return operating.work(timedelta(minutes=1))
+
+
+def reach_on_word(pipe: Pipe, operation_id: Any) -> int:
+    """Deal with every run of an operation when the parent says so, whoever has its claim."""
+    operation = Operation.objects.select_related("asked_by").get(pk=operation_id)
+    items = list(operation.items.order_by("position"))
+    pipe.send(("reached", "ready"))
+    pipe.recv()
+    return sum(operating._reach(operation, item) for item in items)
 
 
 def hold_run(pipe: Pipe, run_id: Any) -> None:

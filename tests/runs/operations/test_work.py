@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from audit.models import Entry
+from ledger.outbox import dispatcher
 from runs import controls, killpoints
 from runs.models import Intervention, Lease, Operation, OperationItem, Run
 from runs.operations import ordering, work
@@ -164,6 +165,34 @@ def test_stopped_midway_the_rest_is_left_alone(ada) -> None:
     assert again(made).status == "stopped"
 
 
+@pytest.mark.parametrize("refuses", ["permission", "state"])
+def test_what_is_refused_is_told_once_however_often_it_is_tried(ada, refuses) -> None:
+    run = make.run()
+    made = order(ada, [run])
+    if refuses == "permission":
+        ada.groups.clear()
+    else:
+        Run.objects.filter(pk=run.pk).update(status=Status.SUCCEEDED, ended_at=timezone.now())
+    operation, item = claimed(), OperationItem.objects.get()
+    assert work._reach(operation, item)
+    assert not work._reach(operation, item)
+    assert Entry.objects.filter(verb="run.cancel_refused").count() == 1
+    assert outcomes(made) == ["refused" if refuses == "permission" else "skipped"]
+
+
+def test_others_are_told_once_of_an_order_and_not_of_each_run(ada, mailoutbox) -> None:
+    others = [person("Otto", "operator"), person("Rut")]
+    person("Cy")
+    made = order(ada, [make.stuck() for _ in range(3)], "resume", reason="The rack is gone.")
+    again = order(ada, [make.stuck()], "resume")
+    work.work(timedelta(minutes=1))
+    assert outcomes(made) + outcomes(again) == ["done"] * 4
+    dispatcher.dispatch()
+    told = sorted((mail.to[0], f"/runs/operations/{made.pk}/" in mail.body) for mail in mailoutbox)
+    assert told == sorted((user.email, which) for user in others for which in (True, False))
+    assert all("forced several runs to resume" in mail.subject for mail in mailoutbox)
+
+
 # --- claims ---------------------------------------------------------------------------------------
 
 
@@ -267,3 +296,27 @@ def test_a_run_whose_row_is_locked_is_left_for_a_later_pass(database, monkeypatc
     expire(made)
     work.work()
     assert outcomes(made) == ["done", "done"]
+
+
+@pytest.mark.race
+@pytest.mark.parametrize("claims", [True, False], ids=["with their claims", "without"])
+def test_two_workers_at_once_act_on_each_run_once(database, claims) -> None:
+    """Without: both have lost the claim to each other, and neither knows it yet."""
+    ada = person("Ada")
+    runs = [make.run(f"run {number}") for number in range(20)]
+    made = order(ada, runs)
+    ended, live = runs[::2], runs[1::2]
+    over = {"status": Status.SUCCEEDED, "ended_at": timezone.now()}
+    Run.objects.filter(pk__in=[run.pk for run in ended]).update(**over)
+    task = child.operate_on_word if claims else child.reach_on_word
+    with processes.worker(task, made.pk) as one, processes.worker(task, made.pk) as two:
+        for each in (one, two):
+            assert each.hears() == ("reached", "ready")
+        for each in (one, two):
+            each.pipe.send("go")
+        assert one.result() + two.result() == 20
+    assert cancelled(live) == [1] * 10
+    assert cancelled(ended) == [0] * 10
+    assert Entry.objects.filter(verb="run.cancel_asked").count() == 10
+    assert Entry.objects.filter(verb="run.cancel_refused").count() == 10
+    assert sorted(outcomes(made)) == ["done"] * 10 + ["skipped"] * 10
