@@ -5,6 +5,7 @@
    what it is, in other fields and inside of texts as well.
 3. The policies of then and of now count for what was asked, and before anything is asked all that
    may hold for the agent, whatever their conditions.
+4. Searches do not find a run by a value that it hides from who searches: finding it would tell.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from uuid import UUID
 
-from django.db.models import Q
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BooleanField, Func, Model, Q, QuerySet, TextField, Value
 
 from accounts.models import User
 from approvals import eligibility, gates, policy
@@ -23,6 +25,7 @@ from approvals.policies.steps import Mask
 from approvals.policy import Book
 from runs.masking import BARE, Cloak
 from runs.models import Run
+from runs.ports import Hiding
 
 SHORTEST = 4
 """Characters of a value that is hidden wherever it occurs. Shorter ones are hidden by their paths:
@@ -47,10 +50,36 @@ class Masks:
         }
 
     def anywhere(self, user: User) -> Cloak:
-        masked = [mask for each in policy.in_force().policies for mask in each.masked]
-        ends = map(_end, masks.for_reader(masked, eligibility.person(user).groups))
+        masked = masks.for_reader(_all(policy.in_force()), eligibility.person(user).groups)
+        ends = map(_end, masked)
         paths = (tuple(name for name in end if not name.isdecimal()) for end in ends)
         return Cloak(paths=frozenset(filter(None, paths)))
+
+    def hiding(self, user: User) -> Hiding:
+        groups = eligibility.person(user).groups
+        mine = _array(map(str, masks.for_reader(_all(policy.in_force()), groups)))
+
+        def hiding(field: str, values: Collection[str]) -> QuerySet[Model, UUID]:
+            asked = (mine, _array(groups), Value(field), _array(values))
+            found = Request.objects.filter(Q(_Hides("policy", "payload", *asked)))
+            return found.values_list("run_id", flat=True)
+
+        return hiding
+
+
+class _Hides(Func):
+    """Whether a request hides something: see the migration that makes the function."""
+
+    function = "approvals_hides"
+    output_field = BooleanField()
+
+
+def _array(texts: Iterable[str]) -> Value:
+    return Value(list(texts), ArrayField(TextField()))
+
+
+def _all(book: Book) -> Iterator[Mask]:
+    return (mask for each in book.policies for mask in each.masked)
 
 
 def _asked(run_ids: Collection[UUID], book: Book) -> Iterable[Request]:

@@ -7,7 +7,7 @@ its fenced transaction. `Story` (RUNS_STORIES) is for the pages of a run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -162,6 +162,11 @@ class Story(Protocol):
         """The ids of runs that an operator must look at, as a query; None: there are never any."""
 
 
+Hiding = Callable[[str, Collection[str]], QuerySet[Model, UUID]]
+"""The ids of runs in which a field, or one of some values in lower case under whatever name, is
+hidden, as a query of rows with a `run`."""
+
+
 class Masks(Protocol):
     """What the pages of runs and effects keep from a reader besides RUNS_HIDDEN_KEYS."""
 
@@ -170,6 +175,9 @@ class Masks(Protocol):
 
     def anywhere(self, user: User) -> Cloak:
         """The fields that are hidden from this person in some run, places in lists left out."""
+
+    def hiding(self, user: User) -> Hiding:
+        """Where something is hidden from this person. Reads once, however often it is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

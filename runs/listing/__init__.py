@@ -5,8 +5,9 @@
    through a list misses none and sees none twice, whatever happens to them meanwhile.
 3. A poll says which rows are shown and gets those rows alone, as they are now, in their places.
    One that does not fit the filters any more says so and stays. Others wait behind a link.
-4. A search finds words of titles by their beginnings, and whole values of the input. Values that
-   are hidden from the reader are not compared for them. What a search does not understand is said.
+4. A search finds words of titles by their beginnings, and whole values of the input. Fields that
+   are hidden from the reader are not compared for them, and no run is found by a value that it
+   hides from them, under whatever name. What a search does not understand is said.
 5. Nothing counts further than `counts.MOST`, and no question to the database is left to take long.
 """
 

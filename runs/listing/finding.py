@@ -32,7 +32,7 @@ from django.db.models import (
 
 from accounts.models import User
 from audit.models import ClockTimestamp
-from runs import errors, queries, standing, visible, web
+from runs import errors, ports, queries, standing, visible, web
 from runs.listing.filters import Filters
 from runs.listing.search import LIKE_AN_ID, Leaf, Search
 from runs.models import Run, RunSought
@@ -118,6 +118,7 @@ def of(filters: Filters, user: User) -> Scope:
     where = _plain(filters)
     for side in sides:
         where &= side.where
+    where &= _not_hidden(filters.search.leaves, user)
     rare = [found for side in sides if (found := side.look()) is not None]
     few = visible.few(user, FEW)
     if few is not None:
@@ -212,6 +213,17 @@ def _sides(search: Search) -> Iterator[_Side]:
         yield _sought(_key(search.named["key"]))
     if "id" in search.named:
         yield _any(*_id(search.named["id"]))
+
+
+def _not_hidden(leaves: Sequence[Leaf], user: User) -> Q:
+    """No run is found by a value that its pages hide from who searches: that would tell it."""
+    where = Q()
+    if leaves and not user.has_perm(web.REVEAL):
+        hiding = ports.masks().hiding(user)
+        for leaf in leaves:
+            hidden = hiding(leaf.path, sorted(leaf.forms))
+            where &= ~Q(Exists(hidden.filter(run=OuterRef("pk"))))
+    return where
 
 
 def _text(search: Search) -> _Side:

@@ -55,10 +55,10 @@ class Leaf:
 
         In lower case as the database makes it, which may know no letters but those of ASCII.
         """
-        return sorted(f"{self.path}={form}" for form in self._forms)
+        return sorted(f"{self.path}={form}" for form in self.forms)
 
     @property
-    def _forms(self) -> set[str]:
+    def forms(self) -> set[str]:
         forms = {self.value.lower(), self.value.translate(_UPPER)}
         if _NUMBER.fullmatch(self.value):
             forms.add(format(Decimal(self.value).normalize() + 0, "f"))
@@ -66,7 +66,7 @@ class Leaf:
 
     def hidden(self, cloak: Cloak) -> bool:
         """Pages would hide this value at this place from the reader, in one of its spellings."""
-        return any(self._hidden(form, cloak) for form in {self.value, *self._forms})
+        return any(self._hidden(form, cloak) for form in {self.value, *self.forms})
 
     def _hidden(self, form: str, cloak: Cloak) -> bool:
         there: object = form or "something"

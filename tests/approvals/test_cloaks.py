@@ -12,6 +12,7 @@ from audit import canonical
 from ledger.models import Drift, Effect
 from runs import masking
 from runs.masking import Cloak
+from runs.models import Run
 from runs.trace import states
 from tests.approvals.conftest import ask, ours, pending
 from tests.support.people import person
@@ -216,3 +217,59 @@ def test_short_values_are_hidden_by_their_places_alone():
         "b": "y",
     }
     assert shown.hidden == 2
+
+
+# --- searching ------------------------------------------------------------------------------------
+
+
+def found(client, typed: str) -> bool:
+    """Whether the list of runs shows the run of these tests for what was typed."""
+    return "Refund order 7" in html_of(client.get(reverse("runs:list"), {"q": typed}))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        f"elsewhere.account:{IBAN}",
+        f"elsewhere.account:{IBAN.lower()}",
+        f'note:"Pay it to {IBAN}, please."',
+        f"elsewhere.again:{SALARY}",
+        f"elsewhere.again=0{SALARY}.0",
+    ],
+)
+def test_nobody_finds_a_run_by_a_value_that_it_hides_from_them(client, ben, asking, typed):
+    client.force_login(ben)
+    assert not found(client, typed)
+    client.force_login(person("Tess", "treasury", "finance", "approver"))
+    assert found(client, typed) is (str(SALARY) not in typed)
+    client.force_login(person("Otto", "operator"))
+    assert found(client, typed)
+
+
+def test_the_answer_is_the_same_as_where_nobody_has_the_value(client, ben, asking):
+    client.force_login(ben)
+    hidden, absent = (
+        html_of(client.get(reverse("runs:list"), {"q": f"elsewhere.account:{iban}"}))
+        for iban in (IBAN, "DE99999999999999999999")
+    )
+    assert "No run for these filters" in hidden
+    assert "hidden from you" not in hidden + absent
+
+
+def test_what_a_run_shows_is_found_though_other_fields_of_it_are_hidden(client, ben, rule, run):
+    Run.objects.filter(pk=run.pk).update(input=STATE | {"order_id": "A-7", "to": {"name": "Jo"}})
+    ask(run, pending(ours(args=ARGS)))
+    client.force_login(ben)
+    assert found(client, "order_id:A-7")
+    assert found(client, "to.name:Jo")
+
+
+def test_the_policy_of_then_goes_on_to_keep_values_and_fields_from_being_found(
+    client, ben, asking, rule
+):
+    Run.objects.filter(pk=asking.pk).update(input=STATE | {"salary": 1, "to": {"iban": "x"}})
+    rule(masked=[])
+    client.force_login(ben)
+    for typed in (f"elsewhere.account:{IBAN}", "salary:1", "to.iban:x"):
+        assert not found(client, typed), typed
+    assert found(client, "elsewhere.again:52345") is False
