@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django import forms
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import Resolver404, resolve
@@ -58,10 +60,15 @@ class NameForm(forms.Form):
     name = forms.CharField(max_length=100)
 
 
-def of(user: User, path: str) -> QuerySet[SavedView]:
-    """The views of a list that somebody sees: their own, and those that are shared."""
+Reads = Callable[[QueryDict], bool]
+"""Whether somebody may read filters that somebody else has typed."""
+
+
+def of(user: User, path: str, reads: Reads = lambda _: True) -> list[SavedView]:
+    """The views of a list that somebody sees: their own, and those that others share with them."""
     seen = Q(owner=user) | Q(shared=True)
-    return SavedView.objects.filter(seen, path=path).order_by("name", "pk")[:MOST]
+    found = SavedView.objects.filter(seen, path=path).order_by("name", "pk")[:MOST]
+    return [view for view in found if view.owner_id == user.pk or reads(QueryDict(view.query))]
 
 
 @require_POST

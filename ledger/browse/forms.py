@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.rows import LONGEST_REFERENCE
 from ledger.status import STATES
-from runs import ports, registry, web
+from runs import ports, registry, secondhand, web
 from runs.forms import LIKE_CODE
 
 BY_HAND = "by_hand"
@@ -167,6 +167,15 @@ class FilterForm(forms.Form):
     @property
     def used(self) -> bool:
         return any(self.data.get(name) for name in self.fields if name != "role")
+
+
+def reads(user: User) -> Callable[[QueryDict], bool]:
+    """Tells of filters that somebody else has typed whether this person may read them."""
+    return secondhand.reads(user, ("q", "where"), _compared)
+
+
+def _compared(query: QueryDict) -> Iterable[Condition]:
+    return conditions.read(str(query.get("where", "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,7 +104,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "stops": stops.on(),
         "may_export": user.has_perm(EXPORT),
         "export_url": reverse("ledger:export") + here(request.GET),
-        "saved": saved.of(user, request.path),
+        "saved": saved.of(user, request.path, forms.reads(user)),
         "here": request.path,
         "query": here(request.GET).removeprefix("?"),
         "people": User.objects.order_by("email")[: forms.MOST_PEOPLE],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.moments import MomentField
-from runs import ports, registry, standing, web
+from runs import ports, registry, secondhand, standing, web
 from runs.forms import LIKE_CODE
 from runs.listing import finding, search
 from runs.listing.filters import Filters
@@ -196,6 +196,15 @@ class FilterForm(forms.Form):
     @property
     def used(self) -> bool:
         return any(self.data.get(name) for name in self.fields if name not in LOOKS)
+
+
+def reads(user: User) -> Callable[[QueryDict], bool]:
+    """Tells of filters that somebody else has typed whether this person may read them."""
+    return secondhand.reads(user, ("q",), _compared)
+
+
+def _compared(query: QueryDict) -> Iterable[Leaf]:
+    return search.read(str(query.get("q", ""))).leaves
 
 
 def _declared(path: str) -> bool:

@@ -78,7 +78,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "may_start": user.has_perm("runs.start_run"),
         "choosable": user.has_perm("runs.order_operation")
         and any(not each.run.ended for each in page.rows),
-        "saved": saved.of(user, request.path),
+        "saved": saved.of(user, request.path, forms.reads(user)),
         "here": request.path,
         "query": addresses.here(request.GET).removeprefix("?"),
     }

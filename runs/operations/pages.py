@@ -180,8 +180,10 @@ def _page(outcome: str, after: int) -> str:
 
 
 def _filters(found: Progress, user: User) -> list[filters.On]:
-    """None of them if the reader may not compare the values in them: their address has these."""
+    """None of them if the reader may not read what was typed into them: their address has that."""
     query = QueryDict(found.operation.query)
+    if found.operation.asked_by_id != user.pk and not filters.reads(user)(query):
+        return []
     form = FilterForm(query, user=user)
     return list(filters.on(form, query)) if form.is_valid() else []
 

@@ -7,12 +7,13 @@ import json
 import pytest
 from django.urls import reverse
 
+from accounts.models import SavedView
 from approvals import clock
 from audit import canonical
 from ledger.models import Drift, Effect
 from runs import masking
 from runs.masking import Cloak
-from runs.models import Run
+from runs.models import Operation, Run
 from runs.trace import states
 from tests.approvals.conftest import ask, ours, pending
 from tests.support.people import person
@@ -273,3 +274,49 @@ def test_the_policy_of_then_goes_on_to_keep_values_and_fields_from_being_found(
     for typed in (f"elsewhere.account:{IBAN}", "salary:1", "to.iban:x"):
         assert not found(client, typed), typed
     assert found(client, "elsewhere.again:52345") is False
+
+
+def shared(query: str, path: str = "/runs/") -> None:
+    SavedView.objects.create(
+        owner=person("Rut"), path=path, query=query, name="Their view", shared=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "offered"),
+    [
+        ("/runs/", "q=account%3ADE0212030000&status=failed", False),
+        ("/runs/", "q=DE0212030000", False),
+        ("/runs/", "q=to.iban%3Ax", False),
+        ("/runs/", "status=failed", True),
+        ("/ledger/", "where=fee+%3E%3D+52345", False),
+        ("/ledger/", "q=DE0212030000", False),
+        ("/ledger/", "status=in_doubt", True),
+    ],
+)
+def test_what_others_typed_is_offered_to_nobody_from_whom_it_may_be_hidden(
+    client, rule, path, query, offered
+):
+    rule(masked=["args.to.iban: treasury"])
+    shared(query, path)
+    client.force_login(person("Ben", "finance"))
+    page = html_of(client.get(path))
+    assert ("Their view" in page) is offered
+    assert ("DE0212030000" in page) is False
+    client.force_login(person("Otto", "operator"))
+    assert "Their view" in html_of(client.get(path))
+
+
+def test_an_order_to_many_runs_shows_what_was_typed_to_nobody_from_whom_it_may_be_hidden(
+    client, rule, waiting_run
+):
+    rule(masked=["args.to.iban: treasury"])
+    waiting_run(input={"account": "DE0212030000"})
+    otto = person("Otto", "operator")
+    ordered = Operation.objects.create(
+        kind="cancel", reason="Twice.", asked_by=otto, query="q=account%3ADE0212030000", token="t"
+    )
+    page = reverse("runs:operation", args=[ordered.pk])
+    for user, shown in ((person("Cy"), False), (otto, True)):
+        client.force_login(user)
+        assert ("DE0212030000" in html_of(client.get(page))) is shown
