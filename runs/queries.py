@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import Count, F, Q, Sum
-from django.db.models.functions import Coalesce, Least
+from django.db.models.functions import Coalesce, Greatest, Least
 
 from accounts.models import User
 from audit.models import ClockTimestamp
@@ -160,8 +160,9 @@ def _last_attempts(ids: Sequence[UUID]) -> dict[UUID, Attempt]:
 
 
 def _worked(ids: Sequence[UUID]) -> dict[UUID, timedelta]:
-    """Sum of the attempts; one whose worker is gone ends with its lease."""
-    end = Coalesce(F("ended_at"), Least(F("run__lease__expires_at"), ClockTimestamp()))
+    """Sum of the attempts; one whose worker is gone ends with its lease, none before it began."""
+    left = Coalesce(F("ended_at"), Least(F("run__lease__expires_at"), ClockTimestamp()))
+    end = Greatest(left, F("started_at"))
     sums = (
         Attempt.objects.filter(run_id__in=ids)
         .values("run_id")

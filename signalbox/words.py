@@ -102,10 +102,12 @@ def date_and_minute(local: datetime) -> str:
 
 
 def duration(length: timedelta | float) -> str:
-    """ "112 ms", "4.2 s", "41 s", "2m 14s", "5h 03m", "3d 4h", "2d". Seconds or a timedelta."""
+    """ "112 ms", "4.2 s", "41 s", "2m 14s", "5h 03m", "3d 4h", "2d". Seconds or a timedelta.
+
+    Where the clocks of two machines differ, an end may lie before its start: that took no time.
+    """
     seconds = length.total_seconds() if isinstance(length, timedelta) else float(length)
-    if seconds < 0:
-        return f"\N{MINUS SIGN}{duration(-seconds)}"
+    seconds = max(seconds, 0)
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 10:

@@ -50,7 +50,7 @@ class Line:
     label: str
     """What the badge says."""
     rule: str
-    """The policy in words."""
+    """What the policy asks besides what the badge says; may be empty."""
     risk: str
     """Where it is not the usual one."""
     urgent: bool
@@ -180,7 +180,7 @@ def _line(row: Row, electorate: Electorate, book: Book, now: datetime) -> Line:
         gate=gate,
         state=state,
         label=label_of(state, gate),
-        rule=gate.sentence,
+        rule=gate.terms if state.value == Status.PENDING else gate.sentence,
         risk="" if gate.risk == Risk.NORMAL else Risk(gate.risk).label,
         urgent=urgency.is_near(request, now),
         approvals=tally.approvals if tally else 0,

@@ -262,12 +262,30 @@ class Gate:
     @property
     def sentence(self) -> str:
         """Such as "2 of finance, not the requester"."""
-        named = {Excluded.REQUESTER: _("the requester"), Excluded.EDITOR: _("who edits it")}
-        named[Excluded.HANDS] = _("who sent the run on")
-        first = next((named[each] for each in Excluded if each in self.excluded), "")
+        first = self._barred
         if first:
             return _("{n} of {asked}, not {first}", n=self.quorum, asked=self.asked, first=first)
         return _("{n} of {asked}", n=self.quorum, asked=self.asked)
+
+    @property
+    def terms(self) -> str:
+        """The same where the groups are named beside it: "2 people, not the requester".
+
+        Empty where any one of them may decide.
+        """
+        first = self._barred
+        if self.quorum == 1:
+            return _("not {first}", first=first) if first else ""
+        if first:
+            return _("{n} people, not {first}", n=self.quorum, first=first)
+        return _("{n} people", n=self.quorum)
+
+    @property
+    def _barred(self) -> str:
+        """The first of those who may not decide; empty: everybody may."""
+        named = {Excluded.REQUESTER: _("the requester"), Excluded.EDITOR: _("who edits it")}
+        named[Excluded.HANDS] = _("who sent the run on")
+        return next((named[each] for each in Excluded if each in self.excluded), "")
 
 
 def together(*rules: Policy, joined: Iterable[str] = ()) -> Gate:

@@ -2,6 +2,8 @@
 
 1. What keeps every run of its kind comes before what is particular to this one.
 2. Keys of states that the layers above know more about (`TOLD_ABOVE`) are theirs to tell.
+3. A run that is being cancelled needs one thing, a worker that ends it: whatever else it waits for
+   will not happen any more. Only `OUTLIVES` is told besides.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from runs.status import Park, Status
 
 TOLD_ABOVE = (Park.EFFECT_IN_DOUBT, Park.EMERGENCY_STOP, Park.DRIFT)
 """Reasons for being parked that the ledger explains, with the way to what it waits for."""
+OUTLIVES = ("in_doubt", f"parked.{Park.EFFECT_IN_DOUBT}")
+"""What somebody has to do also for a run that ends."""
 
 
 def keys(run: Run, stands: Standing, house: House) -> Iterator[str]:
@@ -25,12 +29,26 @@ def keys(run: Run, stands: Standing, house: House) -> Iterator[str]:
     if run.ended:
         return
     if run.cancel_asked_at:
-        yield "cancelling"
-        if run.status in (Status.WAITING, Status.PARKED) and not house.anybody:
-            yield "queued.no_worker"
+        yield _cancelling(run, stands, house)
+        return
     yield from _particular(run, stands, house)
     if run.read_only and run.park_reason != Park.READ_ONLY:
         yield "read_only"
+
+
+def _cancelling(run: Run, stands: Standing, house: House) -> str:
+    """Any worker ends a run, whether it knows the agent or not."""
+    if stands.stalled:
+        return "cancelling.stalled"
+    if run.status == Status.RUNNING and not stands.stuck:
+        return "cancelling"
+    if not house.anybody:
+        return "cancelling.no_worker"
+    if not house.broker:
+        return "cancelling.broker_away"
+    if stands.stuck:
+        return "cancelling.stuck" if house.sweeper else "cancelling.sweeper_quiet"
+    return "cancelling.resting"
 
 
 def _particular(run: Run, stands: Standing, house: House) -> Iterator[str]:

@@ -196,6 +196,48 @@ _ADVICES = (
         wrong=_("A person asked to cancel it."),
         todo=_("There is nothing to do: it ends at its next step."),
     ),
+    _workers(
+        key="cancelling.resting",
+        tone="neutral",
+        wrong=_("A person asked to cancel it."),
+        todo=_("There is nothing to do: a worker ends it in a moment."),
+    ),
+    _workers(
+        key="cancelling.no_worker",
+        wrong=_("A person asked to cancel it."),
+        todo=_(
+            "No worker is alive to end it: whoever runs this server starts one, as shown under"
+            " Workers."
+        ),
+    ),
+    _workers(
+        key="cancelling.broker_away",
+        wrong=_("A person asked to cancel it."),
+        todo=_(
+            "No worker hears of it while the broker is away: whoever runs this server starts it."
+        ),
+    ),
+    _workers(
+        key="cancelling.stuck",
+        wrong=_("A person asked to cancel it."),
+        todo=_("Its worker is gone, or hangs: the sweeper hands it to another one, which ends it."),
+    ),
+    _resume(
+        key="cancelling.sweeper_quiet",
+        wrong=_("A person asked to cancel it."),
+        todo=_(
+            "Its worker is gone, and the sweeper, which would hand it to another one, does not"
+            " run. Force it to resume: the worker that takes it ends it."
+        ),
+    ),
+    _workers(
+        key="cancelling.stalled",
+        wrong=_("A person asked to cancel it."),
+        todo=_(
+            "Its step does not move. If it hangs it is given up and ended; stopping that worker"
+            " is quicker."
+        ),
+    ),
     # --- it waits for people ----------------------------------------------------------------------
     Advice(
         key="waiting",

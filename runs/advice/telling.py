@@ -77,6 +77,10 @@ def notice(  # noqa: PLR0913 (the parts of a notice)
 def _detail(run: Run, key: str) -> Phrase:
     """What is known of this run besides the sentence of the table."""
     wrong = str(ADVICES[key].wrong)
+    if run.cancel_asked_at and not run.ended:
+        why = run.cancel_reason.rstrip(".")
+        asked = _("%(person)s asked to cancel ") % {"person": run.cancelled_by}
+        return phrase(asked, run.cancel_asked_at, f": {why}.")
     if run.status == Status.PARKED:
         detail = f" {run.park_detail.rstrip('.')}." if run.park_detail.strip() else ""
         return phrase(wrong, detail)
@@ -84,10 +88,6 @@ def _detail(run: Run, key: str) -> Phrase:
         return phrase(wrong, " ", run.due_at, ".")
     if key == "failed" and (run.error_class or run.error):
         return phrase(f"{run.error_class}: {run.error}".strip(": "), ".")
-    if key == "cancelling":
-        why = run.cancel_reason.rstrip(".")
-        asked = _("%(person)s asked to cancel ") % {"person": run.cancelled_by}
-        return phrase(asked, run.cancel_asked_at, f": {why}.")
     return phrase(wrong)
 
 

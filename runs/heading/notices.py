@@ -19,9 +19,11 @@ def of(row: Row, user: User) -> list[Notice]:
     """The most pressing first: what the layers above tell, then the advice about the run itself."""
     run = row.run
     told = [notice for story in ports.stories() if (notice := story.notice(run, user))]
-    if run.status == Status.WAITING and not told:  # for a question that this person may not see
+    if run.cancel_asked_at and not run.ended:
+        told = [notice for notice in told if notice.key in blocks.OUTLIVES]
+    elif run.status == Status.WAITING and not told:  # for a question that this person may not see
         told.append(telling.notice("waiting", run, user))
-    if run.park_reason in blocks.TOLD_ABOVE and not told:  # and there is nothing left to tell
+    elif run.park_reason in blocks.TOLD_ABOVE and not told:  # and there is nothing left to tell
         told.append(telling.notice("parked.waking", run, user))
     told += telling.notices(run, row.standing, house.look(), user)
     return told + _erased(run) if run.ended else told

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.http import QueryDict
 from django.utils.translation import gettext, pgettext
 
+from accounts import speech
 from runs import queries
 from runs.listing import addresses
 from runs.listing.finding import Scope
@@ -81,7 +82,7 @@ def _chip(scope: Scope, query: QueryDict, state: State, name: str, value: str) -
 
 def _label(state: State, count: Count) -> str:
     if state.value != "attention":
-        return f"{count} {str(state.label).lower()}"
+        return f"{count} {speech.inside(state.label)}"
     if count.number == 1:
         return gettext("1 needs attention")
     return pgettext("runs", "%(count)s need attention") % {"count": count}

@@ -27,6 +27,14 @@ def test_the_inbox_shows_what_needs_me_the_nearest_deadline_first(as_ben, asked)
     assert later.status == "pending"
 
 
+def test_a_row_says_once_who_is_asked(as_ben, asked, rule):
+    person("Eve", "finance", "approver")
+    asked(refund())
+    assert "<small>not the requester</small>" in html_of(as_ben.get("/approvals/"))
+    rule(quorum=2)
+    assert "<small>2 people, not the requester</small>" in html_of(as_ben.get("/approvals/"))
+
+
 def test_a_near_deadline_is_marked_and_a_far_one_is_not(as_ben, asked):
     due_in(asked(refund("Near")), timedelta(minutes=3))
     Request.objects.update(created_at=clock.now() - timedelta(hours=1))

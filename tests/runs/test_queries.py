@@ -93,6 +93,16 @@ def test_a_worker_that_is_gone_worked_until_its_lease_ended(ada) -> None:
     assert worked == pytest.approx(timedelta(minutes=10), abs=timedelta(seconds=2))
 
 
+def test_an_attempt_that_began_after_its_lease_ended_adds_nothing(ada) -> None:
+    """So it looks where the clocks of a worker and of the database differ."""
+    run = make.run(status=Status.RUNNING)
+    make.attempt(run, 1, started_at=make.ago(minutes=10), outcome=Outcome.LOST)
+    make.attempt(run, 2, started_at=make.ago(minutes=3))
+    make.lease(run, expires_at=make.ago(minutes=6))
+    worked = queries.one(run.pk, ada).worked
+    assert worked == pytest.approx(timedelta(minutes=10), abs=timedelta(seconds=10))
+
+
 def test_a_run_that_never_started_has_not_worked(ada) -> None:
     assert queries.one(make.run().pk, ada).worked is None
 

@@ -128,6 +128,11 @@ def retrying() -> Run:
     return make.run(due_at=make.soon(minutes=1))
 
 
+def cancelling(made: Callable[..., Run]) -> Callable[[], Run]:
+    asked = {"cancelled_by": "Ada", "cancel_reason": "Twice."}
+    return lambda: made(cancel_asked_at=make.ago(seconds=1), **asked)
+
+
 MADE: dict[str, Callable[[], Run]] = {
     "queued.no_worker": with_(nobody, make.run),
     "queued.unknown_agent": with_(others, make.run),
@@ -144,9 +149,13 @@ MADE: dict[str, Callable[[], Run]] = {
     "stalled": make.stalled,
     "in_doubt": lambda: doubtful(make.running()),
     "read_only": lambda: make.running(read_only=True),
-    "cancelling": lambda: make.running(
-        cancel_asked_at=make.ago(seconds=1), cancelled_by="Ada", cancel_reason="Twice."
-    ),
+    "cancelling": cancelling(make.running),
+    "cancelling.resting": cancelling(make.run),
+    "cancelling.no_worker": with_(nobody, cancelling(make.run)),
+    "cancelling.broker_away": with_(away, cancelling(make.run)),
+    "cancelling.stuck": cancelling(make.stuck),
+    "cancelling.sweeper_quiet": with_(quiet, cancelling(make.stuck)),
+    "cancelling.stalled": cancelling(make.stalled),
     "waiting": asked,
     "waiting.nobody": lambda: asked(group="nobody"),
     "waiting.answered": lambda: make.run(status=Status.WAITING),
@@ -235,6 +244,20 @@ def test_a_question_that_the_reader_may_not_see_is_still_said_to_be_open(client)
     notice = told(client, run, "waiting")
     assert "It waits for an answer." in words(notice)
     assert "Refund" not in words(notice)
+
+
+def test_a_run_that_is_being_cancelled_is_not_said_to_wait_for_people(client) -> None:
+    well()
+    client.force_login(person("Ben", "finance"))
+    run = stopped(asked())
+    asked_to_end = {"cancel_asked_at": make.ago(seconds=1), "cancelled_by": "Ada"}
+    Run.objects.filter(pk=run.pk).update(cancel_reason="Twice.", **asked_to_end)
+    top = client.get(reverse("runs:run", args=[run.pk])).context["top"]
+    assert [notice.key for notice in top.notices] == ["cancelling.resting"]
+    assert "Ada asked to cancel <time>: Twice. There is nothing to do" in words(top.notices[0])
+    effect(run)
+    top = client.get(reverse("runs:run", args=[run.pk])).context["top"]
+    assert [notice.key for notice in top.notices] == ["in_doubt", "cancelling.resting"]
 
 
 def test_a_tool_that_is_stopped_does_not_worry_a_run_that_may_never_call_it(client) -> None:

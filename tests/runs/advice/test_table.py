@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -106,14 +107,25 @@ def test_a_run_that_goes_on_or_has_ended_well_needs_no_advice() -> None:
     assert keys(Status.RUNNING) == keys(Status.SUCCEEDED) == keys(Status.CANCELLED) == []
 
 
-def test_a_cancel_that_nobody_can_carry_out_says_so() -> None:
-    for status in (Status.WAITING, Status.PARKED):
-        found = keys(status, "nobody", Park.DEADLINE * (status == Status.PARKED), cancelling=True)
-        assert found[:2] == ["cancelling", "queued.no_worker"]
-    assert keys(Status.WAITING, cancelling=True) == ["cancelling"]
-
-
-def test_every_live_state_can_be_cancelling() -> None:
-    for status in LIVE:
+@pytest.mark.parametrize(
+    ("house", "resting", "stuck"),
+    [
+        ("well", "cancelling.resting", "cancelling.stuck"),
+        ("busy", "cancelling.resting", "cancelling.stuck"),
+        ("others", "cancelling.resting", "cancelling.stuck"),
+        ("nobody", "cancelling.no_worker", "cancelling.no_worker"),
+        ("no broker", "cancelling.broker_away", "cancelling.broker_away"),
+        ("no sweeper", "cancelling.resting", "cancelling.sweeper_quiet"),
+    ],
+)
+def test_a_run_that_is_being_cancelled_is_told_one_thing(house, resting, stuck) -> None:
+    """Whatever else holds it up: what it is told must not contradict itself."""
+    for status, flags in product(LIVE, product((False, True), repeat=2)):
         park = Park.DEADLINE if status == Status.PARKED else ""
-        assert "cancelling" in keys(status, park=park, cancelling=True)
+        also = dict(zip(("retrying", "read_only"), flags, strict=True))
+        expected = "cancelling" if status == Status.RUNNING else resting
+        assert keys(status, house, park, cancelling=True, **also) == [expected]
+    running = partial(keys, Status.RUNNING, house, cancelling=True)
+    for read_only in (False, True):
+        assert running(stuck=True, read_only=read_only) == [stuck]
+        assert running(stalled=True, read_only=read_only) == ["cancelling.stalled"]

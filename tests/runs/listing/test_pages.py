@@ -199,6 +199,12 @@ def chips(response: Any) -> dict[str, Any]:
     return {chip.state.value: chip for chip in response.context["chips"]}
 
 
+def test_chips_keep_the_capitals_of_other_languages(client, ada) -> None:
+    make.run(status=Status.WAITING)
+    page = client.get("/runs/", headers={"accept-language": "de"})
+    assert "Wartet auf Freigabe" in chips(page)["waiting"].label
+
+
 def test_chips_count_what_meets_the_other_filters(client, ada) -> None:
     make.stuck("Refund")
     make.run("Refund 2")
