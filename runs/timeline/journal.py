@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Q
+
 from accounts.models import User
 from runs import chain, ports
 from runs.models import Attempt, Run
@@ -24,6 +26,7 @@ from runs.timeline.whereabouts import Path
 PAGE = 50
 """Checkpoints on one page."""
 MOST_ATTEMPTS = 500
+"""Holdings of the lease that one page draws, the last ones of its stretch."""
 MOST_EVENTS = 120
 """Rows of the table."""
 STEADY = timedelta(minutes=5)
@@ -38,6 +41,10 @@ class Journal:
     left_out: int
     """Events of this stretch that the table has no room for."""
     chart: Chart
+    attempts_left_out: int
+    """Earlier attempts of this stretch that neither chart nor table has."""
+    attempts_from: int | None
+    """The fence before which they are; None: none are left out."""
     older: str
     """The checkpoint before which the page of older events ends; empty: there is none."""
     newest: bool
@@ -51,8 +58,8 @@ def read(run: Run, user: User, *, now: datetime, before: str = "", kind: str = "
     `kind`: only these events are in the table; empty: all.
     """
     page = chain.page(run.pk, before=before, limit=PAGE)
-    attempts = list(run.attempts.order_by("fence")[:MOST_ATTEMPTS])
     since, until = page.rows[0].at if page.before else run.created_at, page.until
+    attempts = _attempts(run, until)
     found = _events(run, user, page, attempts, since)
     found = [event for event in found if kind in ("", event.kind)]
     spans = _spans(run, user, since, until)
@@ -67,7 +74,10 @@ def read(run: Run, user: User, *, now: datetime, before: str = "", kind: str = "
         zero=run.created_at,
         now=page.newest and not run.ended,
     )
+    first = attempts[0].fence if len(attempts) == MOST_ATTEMPTS else None
     return Journal(
+        attempts_left_out=_left_out(run, first, since),
+        attempts_from=first,
         events=found[:MOST_EVENTS] if until else found[-MOST_EVENTS:],
         left_out=max(len(found) - MOST_EVENTS, 0),
         chart=chart,
@@ -75,6 +85,21 @@ def read(run: Run, user: User, *, now: datetime, before: str = "", kind: str = "
         newest=page.newest,
         at=whereabouts.of(run, grown) if page.newest else {},
     )
+
+
+def _attempts(run: Run, until: datetime | None) -> list[Attempt]:
+    """The last ones that began before `until`, oldest first. Why nobody drove at the beginning of
+    the stretch is told by the one before it."""
+    begun = run.attempts.filter(started_at__lt=until) if until else run.attempts.all()
+    return list(begun.order_by("-fence")[:MOST_ATTEMPTS])[::-1]
+
+
+def _left_out(run: Run, first: int | None, since: datetime) -> int:
+    """How many before `first` have anything to do with a stretch that begins at `since`."""
+    if first is None:
+        return 0
+    lasting = Q(ended_at__isnull=True) | Q(ended_at__gte=since)
+    return run.attempts.filter(lasting, fence__lt=first).count()
 
 
 def _events(

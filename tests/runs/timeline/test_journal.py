@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from runs.status import Outcome, Park, Status
 from runs.timeline import journal, steps
 from tests.support import standing as make
 from tests.support.people import person
+from tests.support.web import html_of
 
 pytestmark = pytest.mark.django_db
 
@@ -173,3 +175,39 @@ def test_older_pages_hold_what_happened_before_and_nothing_twice(ada, monkeypatc
     assert (pages[0].newest, pages[-1].newest) == (True, False)
     assert every[0] == ("Accepted", "Started by api")
     assert every[-1][0] == "Parked"
+
+
+def test_of_a_run_with_very_many_attempts_the_newest_are_told(client, ada, monkeypatch) -> None:
+    monkeypatch.setattr(journal, "MOST_ATTEMPTS", 3)
+    run = make.run(created_at=make.ago(minutes=30))
+    for fence in range(1, 6):
+        at = {"started_at": make.ago(minutes=30 - fence), "ended_at": make.ago(minutes=29 - fence)}
+        make.attempt(run, fence, holder=f"w{fence}", outcome=Outcome.RAISED, **at)
+    make.lease(run, fence=5)
+    found = read(run, ada)
+    taken = [text for label, text in told(found) if label == "Taken"]
+    assert taken == [f"w{fence} took the lease" for fence in (3, 4, 5)]
+    assert (found.attempts_left_out, found.attempts_from) == (2, 3)
+    client.force_login(ada)
+    page = html_of(client.get(f"/runs/{run.pk}/"))
+    assert "2 earlier attempts of this time are not shown here." in page
+    (link,) = re.findall(r'href="([^"]*/attempts/\?before=3)"', page)
+    older = client.get(link).context["page"]
+    assert [row.fence for row in older.rows] == [2, 1]
+
+
+def test_an_earlier_page_has_the_attempts_of_its_time(ada, monkeypatch) -> None:
+    monkeypatch.setattr(journal, "MOST_ATTEMPTS", 3)
+    monkeypatch.setattr(journal, "PAGE", 2)
+    run = make.run(created_at=make.ago(minutes=30))
+    for number in range(6):
+        at = make.ago(minutes=20 - number)
+        make.checkpoint(run, number, at=at, updated=["branch:to:n"], fence=number + 1)
+        begun = at - timedelta(seconds=30)
+        end = {"ended_at": at, "outcome": Outcome.RAISED}
+        make.attempt(run, number + 1, holder=f"w{number + 1}", started_at=begun, **end)
+    newest = read(run, ada)
+    older = read(run, ada, newest.older)
+    taken = [[text for label, text in told(page) if label == "Taken"] for page in (newest, older)]
+    assert taken == [["w6 took the lease"], ["w4 took the lease", "w5 took the lease"]]
+    assert newest.attempts_left_out == older.attempts_left_out == 0
