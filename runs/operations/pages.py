@@ -45,8 +45,8 @@ SIZE = 100
 """Runs of an operation on one page."""
 EVERY = 2
 """Seconds between two looks at one that is at work."""
-MOST = 100
-"""Operations that are listed."""
+LISTED = 50
+"""Operations on one page."""
 FINAL = 286
 """The status of a fragment that does not change any more."""
 
@@ -203,9 +203,26 @@ def stop(request: HttpRequest, operation_id: UUID) -> HttpResponse:
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """Operations, newest first."""
+    """Operations, newest first, a page at a time."""
     web.reader(request, SEE)
-    newest = Operation.objects.order_by("-created_at", "-id")[:MOST]
-    return render(
-        request, "runs/operations/list.html", {"operations": progress.of(newest), "most": MOST}
-    )
+    after, before = (_named(request.GET.get(name, "")) for name in ("after", "before"))
+    found = progress.newest(after=after, before=before, limit=LISTED + 1)
+    more = len(found) > LISTED
+    if before is not None:
+        shown, newer, older = found[-LISTED:], more, True
+    else:
+        shown, newer, older = found[:LISTED], after is not None, more
+    context = {
+        "operations": progress.of(shown),
+        "newer": f"?before={shown[0].pk}" if shown and newer else "",
+        "older": f"?after={shown[-1].pk}" if shown and older else "",
+    }
+    return render(request, "runs/operations/list.html", context)
+
+
+def _named(text: str) -> Operation | None:
+    """The operation with this id, which stands in an address; None of anything else."""
+    try:
+        return Operation.objects.filter(pk=UUID(text)).first()
+    except ValueError:
+        return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from accounts.models import User
 from runs import errors, visible
@@ -72,6 +72,20 @@ def of(operations: Iterable[Operation]) -> list[Progress]:
     for operation_id, outcome, count in counted:
         counts[operation_id][outcome] = count
     return [Progress(operation=each, counts=counts[each.pk]) for each in found]
+
+
+def newest(
+    *, after: Operation | None = None, before: Operation | None = None, limit: int
+) -> list[Operation]:
+    """Up to `limit`, newest first; those after or before one of the list."""
+    found = Operation.objects.all()
+    if before is not None:
+        at = Q(created_at__gt=before.created_at) | Q(created_at=before.created_at, pk__gt=before.pk)
+        return list(found.filter(at).order_by("created_at", "id")[:limit])[::-1]
+    if after is not None:
+        at = Q(created_at__lt=after.created_at) | Q(created_at=after.created_at, pk__lt=after.pk)
+        found = found.filter(at)
+    return list(found.order_by("-created_at", "-id")[:limit])
 
 
 def one(operation_id: UUID) -> Progress:

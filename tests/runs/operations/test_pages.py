@@ -339,3 +339,24 @@ def test_a_nul_in_the_filters_of_a_form_is_refused_in_words(client, ada) -> None
     response = client.post(NEW, {"asked": "kind=cancel&all=1&agent=%00", "reason": "Twice."})
     assert response.status_code == 422
     assert "These filters cannot be used" in text_of(response)
+
+
+def test_operations_are_paged_there_and_back(client, ada, monkeypatch) -> None:
+    monkeypatch.setattr("runs.operations.pages.LISTED", 2)
+    made = [order(ada, [make.run()], reason=f"Reason {number}.") for number in range(5)]
+    Operation.objects.filter(pk__in=[each.pk for each in made[1:4]]).update(
+        created_at=made[2].created_at
+    )
+    seen, query = [], ""
+    for _ in range(3):
+        page = client.get(f"/runs/operations/{query}")
+        seen.append([each.operation.reason for each in page.context["operations"]])
+        query = page.context["older"]
+    assert seen == [["Reason 4.", "Reason 3."], ["Reason 2.", "Reason 1."], ["Reason 0."]]
+    assert query == ""
+    back = client.get(f"/runs/operations/{page.context['newer']}")
+    assert [each.operation.reason for each in back.context["operations"]] == seen[1]
+    first = client.get(f"/runs/operations/{back.context['newer']}")
+    assert [each.operation.reason for each in first.context["operations"]] == seen[0]
+    assert first.context["newer"] == ""
+    assert client.get("/runs/operations/?after=zebra").context["newer"] == ""
