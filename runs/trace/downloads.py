@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, TypeVar
 from uuid import UUID
 
+from django.db import connection, transaction
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
@@ -31,17 +34,20 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 def run(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
     """Everything about the run, hidden values hidden unless asked for and allowed.
 
-    It is written whole before any of it is sent: half a file would pass for a whole one.
+    It is read as of one moment, and written whole before any of it is sent: half a file would pass
+    for a whole one.
     """
     user = web.reader(request)
-    found = queries.one(run_id, user).run
+    queries.one(run_id, user)
     everything = web.reveals(request, run_id, "export")
-    hides = showing.cloak(run_id, user, everything=everything)
-    sections = list(export.sections(found, user, hides))
-    head = export.head(found, user, hides, export.left_out(sections, user))
     spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # given on
-    for piece in writing.document(head, sections):
-        spool.write(piece.encode())
+    with _one_moment() as snapshot:
+        found = queries.one(run_id, user).run
+        hides = showing.cloak(run_id, user, everything=everything)
+        sections = list(export.sections(found, user, hides, snapshot=snapshot))
+        head = export.head(found, user, hides, export.left_out(sections, user))
+        for piece in writing.document(head, sections):
+            spool.write(piece.encode())
     trail.record(
         "run.exported",
         actor=Actor.of(request),
@@ -53,6 +59,24 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
     name = f"run-{run_id}.json"
     kind = "application/json; charset=utf-8"
     return _never_run(FileResponse(spool, as_attachment=True, filename=name, content_type=kind))
+
+
+@contextmanager
+def _one_moment() -> Iterator[str]:
+    """All that is read within is as it was at one moment; nothing can be written. Yields the
+    snapshot, by which other connections see the same.
+
+    In a transaction that is open already, what is read is up to that one, and there is none.
+    """
+    if connection.in_atomic_block:
+        yield ""
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            cursor.execute("SELECT pg_export_snapshot()")
+            (snapshot,) = cursor.fetchone()
+        yield snapshot
 
 
 @never_cache

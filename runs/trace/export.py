@@ -2,7 +2,8 @@
 
 1. Sections are always in the same order, and the rows in each as well.
 2. A section that its reader may not see is there as null, and `left_out` says why.
-3. Rows are read in pages and written as they come: memory does not grow with the run.
+3. Rows are read in pages and written as they come: memory does not grow with the run. All of
+   it is read in one transaction that sees one moment.
 4. Values are masked as on the pages, the same for the same reader.
 """
 
@@ -28,8 +29,8 @@ Row = dict[str, object]
 Value = object
 
 
-def sections(run: Run, user: User, hides: Cloak | None) -> Iterator[Section]:
-    """All sections but `run`, in order."""
+def sections(run: Run, user: User, hides: Cloak | None, *, snapshot: str) -> Iterator[Section]:
+    """All sections but `run`, in order. `snapshot`: of the transaction in which they are read."""
 
     def hide(value: object) -> object:
         return showing.masked(value, hides).value
@@ -38,7 +39,7 @@ def sections(run: Run, user: User, hides: Cloak | None) -> Iterator[Section]:
     yield Section(name="interventions", rows=_interventions(run, hides))
     yield Section(name="erasures", rows=_erasures(run))
     yield Section(name="checkpoints", rows=_checkpoints(run))
-    yield Section(name="state", rows=_state(run, hides))
+    yield Section(name="state", rows=_state(run, hides, snapshot))
     yield Section(name="events", rows=_events(run, user, hides))
     for story in ports.stories():
         yield from story.sections(run.pk, user, hide)
@@ -163,10 +164,10 @@ def _checkpoints(run: Run) -> Iterator[Row]:
         after = rows[-1].checkpoint.id
 
 
-def _state(run: Run, hides: Cloak | None) -> Iterator[Row]:
+def _state(run: Run, hides: Cloak | None, snapshot: str) -> Iterator[Row]:
     """That of the newest checkpoint of the graph itself, if one is kept."""
     tip = chain.tips([run.pk]).get(run.pk)
-    saved = states.load(run.pk, tip.id) if tip else None
+    saved = states.load(run.pk, tip.id, snapshot=snapshot) if tip else None
     if saved is not None:
         shown = showing.state(saved, hides)
         yield {

@@ -5,12 +5,17 @@ It is read with a reader that builds no objects: see `runs.plain`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
+import psycopg
 from django.db import connection
 from langgraph.checkpoint.postgres import PostgresSaver
+from psycopg import sql
 
 from audit import canonical
 from runs import chain, checkpoints, statements
@@ -54,17 +59,20 @@ class State:
         return chain.named(self.ns)
 
 
-def load(run_id: UUID, checkpoint_id: str, *, depth: int = canonical.DEPTH) -> State | None:
+def load(
+    run_id: UUID, checkpoint_id: str, *, depth: int = canonical.DEPTH, snapshot: str = ""
+) -> State | None:
     """One checkpoint of the run, whichever graph or subgraph saved it; None if there is none.
 
-    Values deeper than `depth` levels are cut, and say so.
+    Values deeper than `depth` levels are cut, and say so. With a `snapshot`, which a transaction
+    that is still open has exported, it is as that transaction sees it.
     """
     place = chain.place(run_id, checkpoint_id)
     if place is None:
         return None
-    saver = PostgresSaver(checkpoints.pool(), serde=PlainReader())
     address = {"thread_id": str(run_id), "checkpoint_ns": place.ns, "checkpoint_id": checkpoint_id}
-    saved = saver.get_tuple({"configurable": address})
+    with _reading(snapshot) as conn:
+        saved = PostgresSaver(conn, serde=PlainReader()).get_tuple({"configurable": address})
     if saved is None:
         return None
     family = [each for each in (checkpoint_id, place.parent, place.child) if each]
@@ -97,6 +105,18 @@ def load(run_id: UUID, checkpoint_id: str, *, depth: int = canonical.DEPTH) -> S
             if not channel.startswith(chain.PLUMBING)
         ),
     )
+
+
+@contextmanager
+def _reading(snapshot: str) -> Iterator[psycopg.Connection[Any]]:
+    with checkpoints.pool().connection() as conn:
+        if not snapshot:
+            yield conn
+            return
+        with conn.transaction():
+            conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            conn.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot))
+            yield conn
 
 
 def _titles(run_id: UUID, checkpoint_id: str) -> dict[str, str]:

@@ -78,7 +78,7 @@ def pages(run, monkeypatch) -> list[str]:
         values=dict(STATE),
         pending=(states.Written(task="t", node="n", channel="x", value=STATE),),
     )
-    monkeypatch.setattr(states, "load", lambda run_id, checkpoint_id, depth=0: saved)
+    monkeypatch.setattr(states, "load", lambda run_id, checkpoint_id, **_: saved)
     effects = Effect.objects.filter(run=run)
     return [
         reverse("runs:tab", args=[run.pk, "state"]),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -10,12 +12,17 @@ import jsonschema
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import Permission
+from django.db import connection
 from django.test import Client
 
+from accounts.actors import Actor
+from audit import trail
 from audit.models import Entry
 from ledger.models import Message
-from runs.models import Attempt, Run
+from runs.models import Attempt, Intervention, Run
+from runs.status import Outcome
 from runs.trace import export
+from tests.ledger.test_views import effect
 from tests.runs.trace.conftest import text, url
 from tests.support import standing as make
 from tests.support import wavering
@@ -139,6 +146,52 @@ def test_pages_of_checkpoints_join_without_a_gap(client, monkeypatch) -> None:
     rows = document(client, run)["checkpoints"]
     assert [each["step"] for each in rows] == list(range(-1, 11))
     assert [each["ran"] for each in rows] == ["", *(f"n{number}" for number in range(11))]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_all_of_it_is_as_of_one_moment(client, monkeypatch) -> None:
+    """Everything happens to the run while the fourth section is read."""
+    run = make.running()
+    tip = make.checkpoint(run, 0, at=make.ago(minutes=2), updated=["branch:to:n"])
+    client.force_login(person("Rut"))
+    before = document(client, run)
+    checkpoints = export._checkpoints
+
+    def meanwhile(run: Run) -> Iterator[export.Row]:
+        elsewhere(lambda: change(run, tip))
+        yield from checkpoints(run)
+
+    monkeypatch.setattr(export, "_checkpoints", meanwhile)
+    found = document(client, run)
+    assert Run.objects.get(pk=run.pk).title == "Changed"
+    assert "run.retried" not in [each["verb"] for each in found["audit"]]
+    assert {name: found[name] for name in (*SECTIONS, "run") if name != "audit"} == {
+        name: before[name] for name in (*SECTIONS, "run") if name != "audit"
+    }
+
+
+def elsewhere(act: Callable[[], object]) -> None:
+    """Do it on another connection, and commit it."""
+
+    def work() -> None:
+        try:
+            act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.submit(work).result(20)
+
+
+def change(run: Run, tip: str) -> None:
+    Run.objects.filter(pk=run.pk).update(title="Changed")
+    make.attempt(run, 2, outcome=Outcome.RAISED)
+    Intervention.objects.create(run=run, kind="retry", label="Ada", reason="Again.")
+    trail.record("run.retried", actor=Actor.command("test"), target=("run", "x"), run_id=run.pk)
+    make.write(run, tip, "task", "~__pregel_pull, n")
+    make.checkpoint(run, 1, at=make.ago(seconds=1), updated=["branch:to:m"])
+    effect(run)
+    Message.objects.create(run=run, destination="crm", dedupe="1", payload={})
 
 
 def _permissions(*names: str) -> Any:
