@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.signals import signed_out_elsewhere
 
 MOST = 20
 """Shown; ending others ends all."""
@@ -70,6 +71,8 @@ def end_others(user: User, *, here: str | None) -> int:
     keys = list(others.values_list("session_key", flat=True))
     ended, _by_table = Session.objects.filter(session_key__in=keys).delete()
     others.delete()
+    if ended:
+        signed_out_elsewhere.send(User, user=user, ended=ended)
     return ended
 
 

@@ -15,7 +15,7 @@ from django.dispatch import receiver
 
 from accounts.actors import Actor
 from accounts.models import User
-from accounts.signals import identity_confirmed
+from accounts.signals import identity_confirmed, signed_out_elsewhere
 from audit import trail
 
 NOBODY = Actor(kind="user", user_id=None, label="Somebody not signed in", entry="page")
@@ -30,6 +30,11 @@ def signed_in(user: User, **_: object) -> None:
 def signed_out(user: User | None, **_: object) -> None:
     if user is not None:
         _record("person.signed_out", user)
+
+
+@receiver(signed_out_elsewhere, dispatch_uid="audit")
+def signed_out_of_others(user: User, ended: int, **_: object) -> None:
+    _record("person.signed_out_elsewhere", user, data={"browsers": ended})
 
 
 @receiver(signals.user_login_failed, dispatch_uid="audit")
@@ -89,10 +94,11 @@ def password_reset(user: User, **_: object) -> None:
     _record("person.changed", user, "set a new password by the link in a mail")
 
 
-def _record(verb: str, user: User, reason: str = "") -> None:
+def _record(verb: str, user: User, reason: str = "", data: object = None) -> None:
     trail.record(
         verb,
         actor=Actor.person(user, entry="page"),
         target=("person", str(user.pk)),
         reason=reason,
+        data=data,
     )

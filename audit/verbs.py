@@ -242,6 +242,12 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         ),
         "person.signed_in": _verb(_("Signed in"), _("A person signed in."), "neutral", "person"),
         "person.signed_out": _verb(_("Signed out"), _("A person signed out."), "neutral", "person"),
+        "person.signed_out_elsewhere": _verb(
+            _("Signed out elsewhere"),
+            _("A person ended their sign-ins in all other browsers."),
+            "neutral",
+            "person",
+        ),
         "person.sign_in_failed": _verb(
             _("Sign-in failed"), _("A sign-in was refused."), "warn", "slash"
         ),

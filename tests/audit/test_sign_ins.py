@@ -31,6 +31,17 @@ def test_signing_in_and_out_is_told(client) -> None:
     ]
 
 
+def test_ending_ones_sign_ins_elsewhere_is_told_if_there_were_any(client) -> None:
+    ada = person("Ada")
+    for browser in (client, Client(), Client()):
+        sign_in(browser, ada.email, PASSWORD)
+        browser.get(reverse("me"))
+    for _ in range(2):
+        client.post(reverse("sign_out_elsewhere"))
+    entry = Entry.objects.get(verb="person.signed_out_elsewhere")
+    assert (entry.actor_label, entry.target_id, entry.data) == ("Ada", str(ada.pk), {"browsers": 2})
+
+
 def test_a_wrong_password_is_told_with_whom_it_was_tried(client) -> None:
     ada = person("Ada")
     sign_in(client, ada.email, "wrong")
