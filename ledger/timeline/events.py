@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from accounts import speech
 from ledger.models import Effect, EffectAttempt, HookEvent, Look
 from ledger.status import ANSWERS, DONE, HEARD, OUTCOMES, STATES, Heard
+from ledger.timeline import calls
 from runs.status import State
 from runs.story import Event, phrase
 
@@ -35,23 +36,24 @@ def of(run_id: UUID, *, since: datetime, until: datetime | None) -> Iterator[Eve
         where &= Q(**{f"{field}__lt": until}) if until else Q()
         return found.filter(where).order_by(field)[:MOST]
 
-    calls = EffectAttempt.objects.filter(effect__run_id=run_id).select_related("effect")
+    called = calls.every().filter(effect__run_id=run_id).select_related("effect")
     looks = Look.objects.filter(effect__run_id=run_id).select_related("effect")
     heard = HookEvent.objects.filter(effect__run_id=run_id).exclude(heard__in=SAYS_NOTHING)
     settled = Effect.objects.filter(run_id=run_id).exclude(settled_by="")
-    yield from map(_called, within(calls, "started_at"))
+    yield from map(_called, within(called, "started_at"))
     yield from map(_looked, within(looks, "at"))
     yield from map(_heard, within(heard.select_related("effect"), "at"))
     yield from map(_settled, within(settled, "settled_at"))
 
 
 def _called(call: EffectAttempt) -> Event:
+    end = calls.end(call)
     return Event(
         at=call.started_at,
-        state=OUTCOMES[call.outcome],
+        state=OUTCOMES[calls.outcome(call)],
         text=call.effect.tool,
         note=phrase(call.error or call.provider_ref),
-        length=call.ended_at - call.started_at if call.ended_at else None,
+        length=end - call.started_at if end else None,
         url=url(call.effect),
         kind=KIND,
     )

@@ -2,6 +2,7 @@
 
 1. A doubt lasts from the end of such a call until something is known: the next call, a webhook, a
    look that counts, a person's word. Until then it goes on.
+   A webhook that came while the call was under way leaves none.
 2. What made an effect known stands as a dot where it was learned.
 """
 
@@ -17,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from ledger.models import Effect, EffectAttempt, HookEvent, Look
 from ledger.status import ANSWERS, HEARD, OUTCOMES, STATES, Answer, Outcome, Status
-from ledger.timeline import events
+from ledger.timeline import calls, events
 from runs.story import Mark, Span, Stage
 
 MOST = 60
@@ -41,7 +42,7 @@ def of(run_id: UUID, *, since: datetime, until: datetime | None) -> list[Span]:
     if until is not None:
         found = found.filter(created_at__lt=until)
     known = {effect.pk: _Known(effect) for effect in found.order_by("created_at")[:MOST]}
-    for call in EffectAttempt.objects.filter(effect__in=known).order_by("number")[:MOST_PARTS]:
+    for call in calls.every().filter(effect__in=known).order_by("number")[:MOST_PARTS]:
         known[call.effect_id].calls.append(call)
     for pk, mark in (*_looks(list(known)), *_hooks(list(known))):
         known[pk].marks.append(mark)
@@ -95,13 +96,14 @@ def _by_hand(effect: Effect) -> Iterator[Mark]:
 def _stages(known: _Known, marks: list[Mark]) -> Iterator[Stage]:
     starts = [call.started_at for call in known.calls]
     for number, call in enumerate(known.calls):
-        state = OUTCOMES[call.outcome]
-        yield Stage(
-            start=call.started_at, end=call.ended_at, tone=state.tone, label=str(state.label)
-        )
-        if call.outcome == Outcome.UNKNOWN and call.ended_at:
+        outcome, end = calls.outcome(call), calls.end(call)
+        state = OUTCOMES[outcome]
+        yield Stage(start=call.started_at, end=end, tone=state.tone, label=str(state.label))
+        if outcome == Outcome.UNKNOWN and end:
             learned = [*starts[number + 1 :], *(mark.at for mark in marks)]
-            yield _doubt(known.effect, call.ended_at, learned)
+            doubt = _doubt(known.effect, end, learned)
+            if doubt.end != end:  # else a webhook was quicker than the call
+                yield doubt
 
 
 def _doubt(effect: Effect, since: datetime, learned: list[datetime]) -> Stage:

@@ -8,6 +8,7 @@ import pytest
 
 from ledger.models import Effect, HookEvent, Look
 from ledger.timeline import events, spans
+from runs.models import Attempt
 from tests.support import scenes
 from tests.support import standing as make
 from tests.support.scenes import Clock
@@ -47,6 +48,12 @@ def looked(effect: Effect, answer: str, second: float, *, counts: bool = True) -
         counts=counts,
         at=CLOCK.at(second),
     )
+
+
+def lost(run, *, seen: float, taken: float) -> None:
+    """Its worker was last heard of at `seen`; another took over at `taken`."""
+    Attempt.objects.filter(run=run).delete()
+    scenes.attempt(run, CLOCK, 1, 1, taken, outcome="lost", seen_at=seen)
 
 
 def moments(run) -> list[tuple[str, str]]:
@@ -98,6 +105,29 @@ def test_the_next_call_ends_a_doubt_and_begins_another_stage(run) -> None:
         ("nobody knows whether it happened", CLOCK.at(32)),
         ("Done", CLOCK.at(34)),
     ]
+
+
+@pytest.mark.parametrize(("ended", "outcome"), [(0, "open"), (45, "unknown")])
+def test_a_call_ends_with_its_worker_not_when_somebody_notices(run, ended, outcome) -> None:
+    lost(run, seen=15, taken=30)
+    effect = scenes.effect(run, CLOCK, "t1", [(10, ended, outcome)], updated=11)
+    told(effect, "confirmed", 11)
+    (span,) = spans.of(run.pk, since=CLOCK.start, until=None)
+    assert [(stage.label, stage.end) for stage in span.stages] == [("Unknown", CLOCK.at(15))]
+    (call, _) = sorted(events.of(run.pk, since=CLOCK.start, until=None), key=lambda each: each.at)
+    assert (call.state.label, call.length) == ("Unknown", timedelta(seconds=5))
+
+
+def test_the_doubt_begins_where_the_worker_was_last_seen(run) -> None:
+    lost(run, seen=15, taken=30)
+    scenes.effect(run, CLOCK, "t1", [(10, 45, "unknown")], status="in_doubt")
+    assert (doubt(run).start, doubt(run).end) == (CLOCK.at(15), None)
+
+
+def test_what_a_worker_reported_before_it_was_lost_stands(run) -> None:
+    lost(run, seen=15, taken=30)
+    scenes.effect(run, CLOCK, "t1", [(10, 20, "unknown")], status="in_doubt")
+    assert doubt(run).start == CLOCK.at(20)
 
 
 def test_a_doubt_that_nobody_has_cleared_goes_on(run) -> None:
