@@ -29,7 +29,7 @@ from runs.fleet import health
 from runs.fleet.health import LOUD, Part
 from runs.queries import Row
 from runs.signs import Sign
-from runs.status import Status
+from runs.status import Park, Status
 from signalbox import outcomes
 from signalbox.outcomes import Chart
 
@@ -169,7 +169,10 @@ def _add_troubled(page: Overview, user: User) -> None:
     around = house.look() if rows else house.House()
     doubtful = _doubtful(rows)
     page.troubled = [
-        Trouble(row=row, step=_settle(doubtful, row, user) or _step(row, around, user))
+        Trouble(
+            row=row,
+            step=_settle(doubtful, row, user) or _stopped(row, user) or _step(row, around, user),
+        )
         for row in rows
     ]
 
@@ -183,6 +186,13 @@ def _doubtful(rows: Sequence[Row]) -> dict[UUID, UUID]:
     ids = [row.run.pk for row in rows]
     found = Effect.objects.filter(run_id__in=ids, status=EffectStatus.IN_DOUBT)
     return dict(found.order_by("-created_at").values_list("run_id", "uid"))
+
+
+def _stopped(row: Row, user: User) -> Step | None:
+    """Lifting the stop is what lets the run go on."""
+    if row.run.park_reason != Park.EMERGENCY_STOP or not user.has_perm("ledger.view_effect"):
+        return None
+    return Step(says="", url=reverse("ledger:stops"), action=_("Emergency stops"))
 
 
 def _settle(doubtful: Mapping[UUID, UUID], row: Row, user: User) -> Step | None:

@@ -128,6 +128,12 @@ def test_stuck_runs_come_before_others_that_need_an_operator(client, ada) -> Non
     assert [each.row.run.title for each in rows] == ["stuck", "stalled", "parked"]
 
 
+def test_a_run_that_a_stop_parked_leads_to_the_stops(client, ada) -> None:
+    make.parked(Park.EMERGENCY_STOP)
+    (trouble,) = read(client).context["page"].troubled
+    assert (trouble.step.action, trouble.step.url) == ("Emergency stops", "/ledger/stops/")
+
+
 def test_long_lists_are_cut_and_say_how_many_are_left(client, ada) -> None:
     for _ in range(7):
         make.parked(Park.DEADLINE)
