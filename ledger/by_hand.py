@@ -76,9 +76,9 @@ def _settle(uid: UUID, sent: Mapping[str, str], actor: Actor) -> None:
 
 
 DONE = {
-    COMPENSATE: later("Settled: done. The run ends, and then the effect is taken back."),
-    "happened": later("Settled: done. The run goes on with the reference you gave."),
-    "did_not_happen": later("Settled: not done. The run may make one more attempt."),
+    COMPENSATE: later("Settled: it happened. The run ends, and then the effect is taken back."),
+    "happened": later("Settled: it happened. The run goes on with the reference you gave."),
+    "did_not_happen": later("Settled: it did not happen. The run may make one more attempt."),
 }
 
 

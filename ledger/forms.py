@@ -28,6 +28,12 @@ def _reason(label: str = _("Reason")) -> forms.CharField:
     )
 
 
+class DependsField(forms.CharField):
+    """Required by what else was chosen, as its hint says, so not marked as optional."""
+
+    depends = True
+
+
 class SettleForm(forms.Form):
     """How an effect in doubt ended, says a person."""
 
@@ -40,7 +46,7 @@ class SettleForm(forms.Form):
         widget=forms.RadioSelect,
         error_messages={"required": _("Choose what you found out.")},
     )
-    reference = forms.CharField(
+    reference = DependsField(
         label=_("The provider's reference"),
         max_length=LONGEST_REFERENCE,
         required=False,
@@ -93,7 +99,7 @@ class StopForm(forms.Form):
         widget=forms.RadioSelect,
         error_messages={"required": _("Choose what to stop.")},
     )
-    name = forms.CharField(
+    name = DependsField(
         label=_("Which agent or tool"),
         max_length=LONGEST_NAME,
         required=False,

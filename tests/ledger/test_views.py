@@ -288,8 +288,14 @@ def test_an_effect_in_doubt_is_settled_by_hand(as_ada):
     one.refresh_from_db()
     assert (one.status, one.provider_ref, one.settled_by) == ("confirmed", "re_9", "Ada")
     text = text_of(as_ada.get(page_of(one)))
-    assert "Settled: done." in text
+    assert "Settled: it happened." in text
     assert "Seen in the dashboard." in text
+
+
+def test_what_the_verdict_makes_necessary_is_not_called_optional(as_ada):
+    text = text_of(as_ada.get(page_of(in_doubt(), "settle")))
+    assert "The provider's reference Required if it happened" in text
+    assert "Evidence optional" in text
 
 
 def test_saying_that_it_did_not_happen_allows_one_attempt(as_ada):

@@ -76,7 +76,7 @@ def test_an_effect_in_doubt_is_found_and_settled(open_page, signed_in, ada, worl
     expect(page.get_by_text("Nothing was settled yet")).to_be_visible()
     expect(page.get_by_label("How do you know?")).to_have_value("Seen in the dashboard.")
     settle(page, world["in doubt"])
-    expect(page.get_by_text("Settled: done.")).to_be_visible()
+    expect(page.get_by_text("Settled: it happened.")).to_be_visible()
     expect(page.get_by_text("Settled by", exact=True)).to_be_visible()
 
 

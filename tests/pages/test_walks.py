@@ -152,7 +152,7 @@ def test_an_operator_frees_a_stuck_run_ends_another_and_settles_an_effect(hands:
     hands.fill("How do you know?", "Seen in the dashboard.")
     hands.fill("Type", str(doubtful.uid)[-4:])
     hands.press("Settle")
-    hands.sees("Settled: done.")
+    hands.sees("Settled: it happened.")
     assert Effect.objects.get(pk=doubtful.pk).settled_by == "Ada"
 
 
