@@ -83,9 +83,7 @@ class FiltersForm(forms.Form):
         label=later("About"),
         max_length=600,
         required=False,
-        widget=forms.TextInput(
-            attrs={"placeholder": later("Id of what it was about")} | LIKE_AN_ID
-        ),
+        widget=forms.TextInput(attrs={"placeholder": later("Its id")} | LIKE_AN_ID),
     )
     run = forms.UUIDField(
         label=later("Run"),
@@ -101,8 +99,7 @@ class FiltersForm(forms.Form):
         max_length=500,
         required=False,
         widget=forms.TextInput(
-            attrs={"type": "search", "placeholder": later("Part of a reason, or a fact")}
-            | LIKE_AN_ID
+            attrs={"type": "search", "placeholder": later("Reasons and facts")} | LIKE_AN_ID
         ),
     )
     start = MomentField(label=later("From"), required=False)

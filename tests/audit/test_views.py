@@ -88,6 +88,7 @@ def test_filters_stand_in_the_address(as_cy, query, names):
     ("query", "words"),
     [
         ("verb=effect.duplicate", "No entry for these filters"),
+        ("verb=effect.duplicate", "find it under Runs, and open the tab Audit of its run"),
         ("run=nonsense", "This is not the id of a run."),
         ("verb=nonsense", "No entry for these filters"),
     ],
