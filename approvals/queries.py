@@ -100,13 +100,16 @@ def decided(
     *,
     before: tuple[datetime, UUID] | None = None,
     since: datetime | None = None,
+    mine: bool = False,
     limit: int = PAGE,
 ) -> list[Row]:
     """Closed requests, newest first; `before` is the (closed_at, id) of the last one seen.
 
-    `since`: only those closed since then.
+    `since`: only those closed since then; `mine`: only those on which this person gave a word.
     """
     found = _with_run(visible_to(user).exclude(status=Status.PENDING))
+    if mine:
+        found = found.filter(votes__user=user)
     if since is not None:
         found = found.filter(closed_at__gte=since)
     if before is not None:

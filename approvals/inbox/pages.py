@@ -75,15 +75,23 @@ def _most(text: str) -> int:
 
 def _decided(request: HttpRequest, user: User) -> dict[str, object]:
     after = _place(request.GET.get("after", ""))
-    rows = queries.decided(user, before=after, limit=queries.PAGE + 1)
+    mine = request.GET.get("by") == "me"
+    rows = queries.decided(user, before=after, mine=mine, limit=queries.PAGE + 1)
+    here = {"view": "decided"} | ({"by": "me"} if mine else {})
     older = ""
     if len(rows) > queries.PAGE:
         rows = rows[: queries.PAGE]
         last = rows[-1].request
         place = f"{last.closed_at.isoformat()}~{last.pk}" if last.closed_at else ""
-        older = f"?{urlencode({'view': 'decided', 'after': place})}"
-    needs = queries.waiting_for(user)
-    return {"lines": lines.lines(rows), "needs": needs, "older": older, "first": after is None}
+        older = f"?{urlencode(here | {'after': place})}"
+    return {
+        "lines": lines.lines(rows),
+        "needs": queries.waiting_for(user),
+        "newest": f"?{urlencode(here)}",
+        "older": older,
+        "first": after is None,
+        "by_me": mine,
+    }
 
 
 def _place(text: str) -> tuple[datetime, UUID] | None:

@@ -211,7 +211,8 @@ def _passed(state: State) -> State:
 
 
 def _ahead(state: State) -> State:
-    return replace(state, tone="neutral", icon="dot", sentence=_("Not yet."))
+    label = _("Takes effect") if state.value == Delivery.TOOK_EFFECT else state.label
+    return replace(state, label=label, tone="neutral", icon="dot", sentence=_("Not yet."))
 
 
 def _effect(detail: Detail) -> Effect | None:

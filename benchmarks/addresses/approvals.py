@@ -22,7 +22,8 @@ def pages(who: Readers) -> Iterator[Page]:
     old = closed[closed.count() // 2]
     at = old.closed_at.isoformat() if old.closed_at else ""
     asked: dict[str, dict[str, object]] = {
-        "half way down": {"view": "decided", "after": f"{at}~{old.pk}"}
+        "half way down": {"view": "decided", "after": f"{at}~{old.pk}"},
+        "by me": {"view": "decided", "by": "me"},
     }
     yield from listed("inbox, decided,", who.approver, reverse("approvals:inbox"), asked)
     pending = Request.objects.filter(status="pending").exclude(run__started_by=who.approver)

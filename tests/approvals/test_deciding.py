@@ -21,7 +21,7 @@ from tests.approvals.conftest import (
 )
 from tests.support.people import PASSWORD
 from tests.support.posting import form_of
-from tests.support.web import field, html_of, text_of
+from tests.support.web import field, html_of, link, text_of
 
 # --- deciding -------------------------------------------------------------------------------------
 
@@ -32,10 +32,12 @@ def test_an_approval_is_recorded_and_the_page_shows_how_far_it_has_come(as_ben, 
     response = as_ben.post(page_of(request), form(as_ben.get(page_of(request)), "approved"))
     assert response.status_code == 302
     assert response["Location"] == page_of(request)
-    text = text_of(as_ben.get(page_of(request)))
+    decided = as_ben.get(page_of(request))
+    text = text_of(decided)
     assert "You approved this" in text
     assert "Recorded" in text
     assert "Next for you: Another one" in text
+    assert link(decided, r'rel="next" href="([^"]+)"') == page_of(other)  # what the key ] follows
     assert Decision.objects.get().request == request
     assert now(other).status == "pending"
 

@@ -10,10 +10,7 @@ from approvals import clock, queries
 from approvals.inbox import lines
 from approvals.models import Request
 from tests.approvals.at_the_page import page_of, refund
-from tests.approvals.conftest import (
-    due_in,
-    reject,
-)
+from tests.approvals.conftest import approve, due_in, reject
 from tests.support.people import person
 from tests.support.web import html_of, link, text_of
 
@@ -101,6 +98,24 @@ def test_decided_requests_come_in_pages_by_key(as_ben, asked, eve, monkeypatch):
     second = text_of(as_ben.get("/approvals/" + older))
     assert "One" in second
     assert "Two" not in second
+
+
+def test_what_one_decided_oneself_is_found_among_all(as_ben, asked, ben, eve, monkeypatch):
+    monkeypatch.setattr("approvals.queries.PAGE", 1)
+    for who, name in ((ben, "One"), (eve, "Two"), (ben, "Three")):
+        reject(asked(refund(name)), who)
+    first = as_ben.get("/approvals/?view=decided&by=me")
+    assert ("Three" in text_of(first), "Two" in text_of(first)) == (True, False)
+    second = text_of(as_ben.get("/approvals/" + link(first, r'href="([^"]+)" rel="next"')))
+    assert ("One" in second, "Two" in second) == (True, False)
+
+
+def test_a_half_of_a_quorum_counts_as_ones_own_word(as_ben, asked, ben, eve, rule):
+    rule(quorum=2)
+    request = asked(refund("One"))
+    approve(request, ben)
+    reject(request, eve)
+    assert "One" in text_of(as_ben.get("/approvals/?view=decided&by=me"))
 
 
 def test_the_inbox_asks_the_database_as_often_for_many_as_for_one(

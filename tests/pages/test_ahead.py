@@ -158,6 +158,10 @@ def test_an_approver_is_told_of_what_was_done_before_and_of_a_stop(
     panel = page.get_by_role("region", name="What approving touches")
     expect(panel.get_by_role("term")).to_contain_text(["Done before"])
     expect(panel).to_contain_text("payments.refundre_9")
+    page.set_viewport_size({"width": 360, "height": 740})
+    warning = page.locator(".notice", has_text="Done before.")
+    question = page.get_by_role("heading", name="What will happen")
+    assert warning.bounding_box()["y"] < question.bounding_box()["y"]  # the buttons float below
     seen_everywhere(page, "approve-again", assert_fits, assert_accessible)
     Stop.objects.create(scope="everything", reason="Wrong amounts.", set_by="Ada")
     page.reload()

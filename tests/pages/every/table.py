@@ -88,6 +88,7 @@ PAGES: tuple[Page, ...] = (
     *page("approvals:inbox", "Ben"),
     *page("approvals:inbox", "Ben", query="view=pending"),
     *page("approvals:inbox", "Ben", query="view=decided"),
+    *page("approvals:inbox", "Ben", query="view=decided&by=me"),
     *page("approvals:inbox", "Cy"),
     *page("approvals:review", "Ben", "request pending", "request masked", "request hostile"),
     *page("approvals:review", "Ben", "request too long", "request approved", "request rejected"),
