@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import connection
-from django.utils.translation import gettext_lazy as _
 
+from accounts.speech import later as _
 from runs import statements
 from runs.status import State
 
@@ -16,19 +16,31 @@ MOST = 50
 Path = tuple[str, ...]
 """A node's name after those of the nodes that call its graph."""
 
-DONE = State(value="done", label="Done", tone="ok", icon="check", sentence="It has run.")
+DONE = State(value="done", label=_("Done"), tone="ok", icon="check", sentence=_("It has run."))
 AT = {
     state.tone: state
     for state in (
-        State(value="now", label="Now", tone="info", icon="arc", sentence="It runs now."),
+        State(value="now", label=_("Now"), tone="info", icon="arc", sentence=_("It runs now.")),
         State(
-            value="asks", label="Waits", tone="human", icon="person", sentence="It asks a person."
+            value="asks",
+            label=_("Waits"),
+            tone="human",
+            icon="person",
+            sentence=_("It asks a person."),
         ),
-        State(value="failed", label="Failed", tone="bad", icon="cross", sentence="It failed."),
         State(
-            value="stopped", label="Stopped", tone="warn", icon="hand", sentence="It stopped here."
+            value="failed", label=_("Failed"), tone="bad", icon="cross", sentence=_("It failed.")
         ),
-        State(value="next", label="Next", tone="neutral", icon="clock", sentence="It is next."),
+        State(
+            value="stopped",
+            label=_("Stopped"),
+            tone="warn",
+            icon="hand",
+            sentence=_("It stopped here."),
+        ),
+        State(
+            value="next", label=_("Next"), tone="neutral", icon="clock", sentence=_("It is next.")
+        ),
     )
 }
 """What a run can be at a node, by tone."""
