@@ -65,6 +65,7 @@ def of_scripts() -> dict[str, str]:
         **{f"in_{unit}": _(text) for unit, text in SOON.items()},
         **{f"ago_{unit}": _(text) for unit, text in AGO.items()},
         "stale": _("Not updated since {time}. Retrying."),
+        "away": _("Signalbox cannot be reached. Try again in a moment."),
         "copied": _("Copied."),
         "uncopied": _("This browser did not allow copying."),
         "zone": _("Use {zone}, as this device does"),

@@ -2,9 +2,9 @@ import { say } from "./words.js";
 
 // Buttons that copy what is in data-copy. They are hidden until this script can do it.
 const announce = (text) => { document.getElementById("announce").textContent = text; };
-const show = (root) => {
+const show = () => {
   if (!navigator.clipboard) return;
-  for (const button of root.querySelectorAll(".copy[hidden]")) button.hidden = false;
+  for (const button of document.querySelectorAll(".copy[hidden]")) button.hidden = false;
 };
 document.addEventListener("click", async ({ target }) => {
   const button = target.closest?.(".copy");
@@ -18,5 +18,5 @@ document.addEventListener("click", async ({ target }) => {
     announce(say("uncopied"));
   }
 });
-document.addEventListener("htmx:afterSwap", ({ target }) => show(target));
-show(document);
+document.addEventListener("htmx:afterSwap", show);
+show();

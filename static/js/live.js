@@ -89,8 +89,8 @@ Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
   !(name === "checked" && node.matches("[data-live] input")) && !(name === "aria-pressed" && node.matches("[data-pause]"));
 
 const show = () => {
-  const any = document.querySelector("[data-live]") !== null;
-  for (const button of buttons()) button.hidden = !any;
+  const none = !document.querySelector("[data-live]");
+  for (const button of buttons()) button.hidden = none;
   look();
 };
 document.addEventListener("htmx:load", show);

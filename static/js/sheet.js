@@ -1,10 +1,14 @@
+import { say } from "./words.js";
+
 // One dialog over the page for what links with data-sheet lead to: the palette, the keys.
-const sheet = document.getElementById("sheet");
+const byId = (id) => document.getElementById(id);
+const sheet = byId("sheet");
 
 export const open = async (link) => {
   if (!sheet || !link) return;
   if (sheet.open) return sheet.close();
-  await htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" });
+  await htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" })
+    .catch(() => { sheet.innerHTML = `<p class="go" id="sheet-title">${say("away")}</p>`; });
   if (!sheet.firstElementChild) location.href = link.href;
   else if (!sheet.open) sheet.showModal();
   choose(0);
@@ -15,20 +19,19 @@ document.addEventListener("click", (event) => {
   if (event.target === sheet) sheet.close(); // beside its content
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const menu = link.closest("details");
-  if (menu) menu.open = false;
+  link.closest("details")?.removeAttribute("open");
   open(link);
 });
 sheet?.addEventListener("close", () => sheet.replaceChildren());
 
 // Arrows choose among the answers of the palette, Enter follows the chosen one. An answer to what
 // was typed before is not followed: the form is sent instead.
-const list = () => document.getElementById("go-list");
+const list = () => byId("go-list");
 const choose = (index) => {
   const options = list()?.children ?? [];
   const one = options[(index + options.length) % options.length];
   for (const each of options) each.ariaSelected = String(each === one);
-  document.getElementById("go-text")?.setAttribute("aria-activedescendant", one?.id ?? "");
+  byId("go-text")?.setAttribute("aria-activedescendant", one?.id ?? "");
   one?.scrollIntoView({ block: "nearest" });
 };
 sheet?.addEventListener("keydown", (event) => {
@@ -41,4 +44,5 @@ sheet?.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+sheet?.addEventListener("htmx:sendError", () => byId("go-answers").replaceChildren(say("away")));
 sheet?.addEventListener("htmx:afterSwap", ({ target }) => target.id === "go-answers" && choose(0));

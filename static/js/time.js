@@ -1,8 +1,7 @@
 import { say } from "./words.js";
 
 // Keeps "3 min ago" right, by the server's clock: a wrong clock of this device cannot lie.
-const meta = document.querySelector('meta[name="server-time"]');
-let offset = meta ? Date.parse(meta.content) - Date.now() : 0;
+let offset = Date.parse(document.querySelector('meta[name="server-time"]').content) - Date.now();
 const { zone, hours } = document.documentElement.dataset;
 
 // A page from the browser's store has a moment long past; answers tell newer ones.
@@ -41,12 +40,12 @@ document.addEventListener("htmx:afterSwap", () => refresh()); // what has not ch
 const offer = document.querySelector("[data-zone-of-device]");
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const select = offer && document.getElementById(offer.dataset.zoneOfDevice);
-if (select && [...select.options].some(({ value }) => value === here) && select.value !== here) {
+if (select?.querySelector(`[value="${here}"]`) && select.value !== here) {
   offer.textContent = say("zone", { zone: here });
   offer.hidden = false;
-  offer.addEventListener("click", () => {
+  offer.onclick = () => {
     select.value = here;
     offer.hidden = true;
     select.focus();
-  });
+  };
 }

@@ -10,9 +10,5 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
   if (xhr.status !== 401 || !typed()) return;
   event.preventDefault();
   if (document.getElementById("signed-out")) return;
-  const told = document.createElement("div");
-  told.id = "signed-out";
-  told.setAttribute("role", "alert");
-  told.innerHTML = xhr.responseText;
-  document.getElementById("main").prepend(told);
+  document.getElementById("main").insertAdjacentHTML("afterbegin", `<div id="signed-out" role="alert">${xhr.responseText}</div>`);
 });

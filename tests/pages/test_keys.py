@@ -217,3 +217,25 @@ def test_both_pages_and_both_dialogs_are_fit_for_everybody(
         expect(page.get_by_role("dialog")).to_be_visible()
         resize(page, width)
         assert_accessible(page)
+
+
+def test_the_palette_says_that_it_cannot_ask(ada, complaints) -> None:
+    ada.goto("/keys/")
+    ada.context.set_offline(True)
+    ada.keyboard.press("Control+k")
+    dialog = ada.get_by_role("dialog", name="Signalbox cannot be reached.")
+    expect(dialog).to_be_visible()
+    ada.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    ada.context.set_offline(False)
+    ada.keyboard.press("Control+k")
+    field = ada.get_by_role("combobox", name="Go to a page or run")
+    expect(field).to_be_focused()
+    ada.context.set_offline(True)
+    field.fill("approvals")
+    expect(ada.get_by_role("dialog")).to_contain_text("Signalbox cannot be reached.")
+    ada.context.set_offline(False)
+    field.fill("ledger")
+    expect(ada.get_by_role("option", name="Ledger")).to_be_visible()
+    assert not [each for each in complaints if each.startswith("script")]
+    complaints.clear()  # htmx and the browser tell the console that they are offline
