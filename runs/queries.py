@@ -160,8 +160,13 @@ def _last_attempts(ids: Sequence[UUID]) -> dict[UUID, Attempt]:
 
 
 def _worked(ids: Sequence[UUID]) -> dict[UUID, timedelta]:
-    """Sum of the attempts; one whose worker is gone ends with its lease, none before it began."""
-    left = Coalesce(F("ended_at"), Least(F("run__lease__expires_at"), ClockTimestamp()))
+    """Sum of the attempts, none of which ends before it began.
+
+    One whose worker was lost ends with its last heartbeat, or with its lease until that is noticed.
+    """
+    left = Coalesce(
+        F("seen_at"), F("ended_at"), Least(F("run__lease__expires_at"), ClockTimestamp())
+    )
     end = Greatest(left, F("started_at"))
     sums = (
         Attempt.objects.filter(run_id__in=ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 import uuid_utils.compat
 from django.conf import settings
@@ -224,6 +225,12 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run_id} #{self.fence} {self.outcome}"
+
+    @property
+    def took(self) -> timedelta | None:
+        """How long somebody drove: of a lost one, until its last heartbeat; None: it goes on."""
+        end = self.seen_at or self.ended_at
+        return max(end - self.started_at, timedelta(0)) if end else None
 
 
 class Intervention(models.Model):

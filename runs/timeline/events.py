@@ -91,7 +91,7 @@ def _ended(attempt: Attempt) -> Event:
         state=state,
         text=error or str(state.sentence),
         note=note,
-        length=attempt.ended_at - attempt.started_at if attempt.ended_at else None,
+        length=attempt.took,
         kind=kinds.ATTEMPTS,
     )
 

@@ -114,7 +114,7 @@ def rows(run_id: UUID, user: User, attempts: Sequence[Attempt], hides: Cloak | N
         Row(
             attempt=attempt,
             state=OUTCOMES[attempt.outcome],
-            took=attempt.ended_at - attempt.started_at if attempt.ended_at else None,
+            took=attempt.took,
             said=showing.text(_said(attempt), hides),
             resumed_from=known.get(resumed[attempt.fence]),
             left_at=known.get(left.get(attempt.fence, "")),

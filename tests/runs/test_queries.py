@@ -86,6 +86,15 @@ def test_worked_is_the_sum_of_the_attempts(ada) -> None:
     )
 
 
+def test_nobody_worked_between_the_last_heartbeat_and_the_takeover(ada) -> None:
+    run = make.run(status=Status.SUCCEEDED)
+    start, seen, taken, end = (make.ago(minutes=m) for m in (10, 8, 5, 4))
+    make.attempt(run, 1, started_at=start, ended_at=taken, outcome=Outcome.LOST, seen_at=seen)
+    make.attempt(run, 2, started_at=taken, ended_at=end, outcome=Outcome.FINISHED)
+    assert [each.took for each in run.attempts.order_by("fence")] == [seen - start, end - taken]
+    assert queries.one(run.pk, ada).worked == (seen - start) + (end - taken)
+
+
 def test_a_worker_that_is_gone_worked_until_its_lease_ended(ada) -> None:
     run = make.stuck()
     run.attempts.update(started_at=make.ago(minutes=16))
