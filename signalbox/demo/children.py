@@ -22,7 +22,11 @@ def all_of_them(state: Path, *, provider_port: int, web_port: int) -> list[Child
         *_provider(state, provider_port, web_port),
         Child(
             name="web",
-            command=(PYTHON, "-m", "gunicorn", "-c", "signalbox/gunicorn_config.py"),
+            # Browsers keep spare connections open, on which nothing will ever be asked.
+            command=(
+                PYTHON, "-m", "gunicorn", "-c", "signalbox/gunicorn_config.py",
+                "--graceful-timeout", "4",
+            ),
             stage=WEB,
         ),
         *(
