@@ -37,7 +37,8 @@ from ledger.browse import conditions
 from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.models import Effect, EffectAttempt, Incident, Number, Sought
-from runs import visible
+from runs import ports as upper
+from runs import visible, web
 
 MOST = 5_000
 """Effects that a filter may have to count as rare."""
@@ -81,6 +82,7 @@ def scope(filters: Filters, user: User) -> Scope:
     where = plain & seen
     for side in sides:
         where &= side.where
+    where &= _not_hidden(filters, user)
     rare = [found for side in sides if (found := side.look()) is not None]
     breadth = Breadth.IN_ORDER if plain else Breadth.EVERYTHING
     return Scope(
@@ -88,6 +90,20 @@ def scope(filters: Filters, user: User) -> Scope:
         rare=min(rare, key=len, default=None),
         breadth=Breadth.MIXED if sides or seen else breadth,
     )
+
+
+def _not_hidden(filters: Filters, user: User) -> Q:
+    """No effect is found by a value that its pages hide from who searches: that would tell it."""
+    asked = [(each.path, [each.word]) for each in filters.conditions if each.word]
+    if filters.text:
+        asked += [("", spellings) for spellings in _spellings(filters.text)]
+    where = Q()
+    if asked and not user.has_perm(web.REVEAL):
+        hiding = upper.masks().hiding(user)
+        for field, words in asked:
+            hidden = hiding(field, [word.lower() for word in words])
+            where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
+    return where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -276,6 +276,25 @@ def test_the_policy_of_then_goes_on_to_keep_values_and_fields_from_being_found(
     assert found(client, "elsewhere.again:52345") is False
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"where": f"account = {IBAN}"},
+        {"where": f"again = {SALARY}"},
+        {"q": IBAN.lower()},
+        {"q": f"A-7 {SALARY}"},
+    ],
+)
+def test_nobody_finds_an_effect_by_a_value_that_its_run_hides_from_them(client, ben, paid, asked):
+    Effect.objects.filter(pk=paid.pk).update(args=ARGS | {"account": IBAN, "again": SALARY})
+    address = reverse("ledger:effect", args=[paid.uid])
+    client.force_login(ben)
+    assert address not in html_of(client.get("/ledger/", asked))
+    assert address in html_of(client.get("/ledger/", {"q": "A-7", "where": "order_id = A-7"}))
+    client.force_login(person("Otto", "operator"))
+    assert address in html_of(client.get("/ledger/", asked))
+
+
 def shared(query: str, path: str = "/runs/") -> None:
     SavedView.objects.create(
         owner=person("Rut"), path=path, query=query, name="Their view", shared=True
