@@ -6,6 +6,7 @@ Conditions read the question as it is kept, so that the same is found whenever i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -79,9 +80,16 @@ def of(
     `book`: the policies in force, where many requests are looked at. `also`: actions that would be
     approved besides, such as the one with the edited arguments. `joining`: as if these groups had
     been asked besides.
+
+    Lists have many requests of few kinds, so a book keeps the gates that were made with it.
     """
-    now = (book or policy.in_force()).find(*asked_by(request), *also)
-    return policy.together(*then(request), *now, joined=(*request.joined, *joining))
+    book = book or policy.in_force()
+    now = book.find(*asked_by(request), *also)
+    joined = (*request.joined, *joining)
+    made_of = (json.dumps(request.policy), tuple(each.name for each in now), joined)
+    if made_of not in book.gates:
+        book.gates[made_of] = policy.together(*then(request), *now, joined=joined)
+    return book.gates[made_of]
 
 
 def steps(request: Request) -> tuple[Nudge, ...]:

@@ -34,10 +34,11 @@ PAGE = 50
 MOST_TOLD = 99
 """More requests that wait for somebody are told as "99+"."""
 LIGHT = (
-    *("shape", "payload", "digest", "schema", "policy", "joined", "node", "tool"),
+    *("shape", "payload", "digest", "schema", "policy", "joined", "node", "tool", "status"),
+    *("group", "groups", "people", "title", "created_at", "deadline", "closed_at"),
     *("run__agent", "run__started_by"),
 )
-"""What it takes to know whether somebody may decide a request."""
+"""What it takes to know whether somebody may decide a request, and which place it has in a list."""
 HEAVY = ("askers", "run__input", "run__output", "run__error", "run__park_detail")
 """What no list shows."""
 MOST = 500
@@ -72,7 +73,7 @@ def waiting_for(user: User) -> int:
     count = 0
     for start in range(0, MOST, MOST_TOLD + 1):
         part = slice(start, start + MOST_TOLD + 1)
-        looked, found = _looked(user, part, light=True)
+        looked, found = _looked(user, part)
         count += len(found)
         if count > MOST_TOLD or looked <= MOST_TOLD:
             break
@@ -80,19 +81,37 @@ def waiting_for(user: User) -> int:
 
 
 def needs(user: User) -> list[Row]:
-    """The requests that this person may decide now, the most urgent first: see `urgency`."""
+    """The requests that this person may decide now, the most urgent first: see `urgency`.
+
+    Light ones: `whole` reads what is shown.
+    """
     return _sorted(_row(request, gate, mine=True) for request, gate in _mine(user))
 
 
 def pending(user: User) -> list[Row]:
-    """Every open request that this person may see, the most urgent first."""
+    """Every open request that this person may see, the most urgent first; light ones, too."""
     mine = {request.pk for request, _ in _mine(user)}
-    found = _with_run(visible_to(user).filter(status=Status.PENDING))
+    found = visible_to(user).filter(status=Status.PENDING).select_related("run").only(*LIGHT)
     book = policy.in_force()
     return _sorted(
         _row(request, gates.of(request, book), mine=request.pk in mine)
         for request in found.order_by("deadline", "pk")[:MOST]
     )
+
+
+def whole(rows: Iterable[Row]) -> list[Row]:
+    """These rows with all that a list shows, as they are now. One query.
+
+    One that was closed meanwhile does not wait for anybody any more.
+    """
+    light = list(rows)
+    found = Request.objects.filter(pk__in=[row.request.pk for row in light])
+    now = _with_run(found).defer(*HEAVY).in_bulk()
+    return [
+        _row(request, row.gate, mine=row.mine and request.status == Status.PENDING)
+        for row in light
+        if (request := now.get(row.request.pk))
+    ]
 
 
 def decided(
@@ -155,21 +174,20 @@ def _mine(user: User) -> list[tuple[Request, Gate]]:
     return _looked(user, slice(MOST))[1]
 
 
-def _looked(
-    user: User, part: slice, *, light: bool = False
-) -> tuple[int, list[tuple[Request, Gate]]]:
+def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
     """How many there were to look at in this part, nearest deadline first, and those that this
-    person may decide; `light`: to count them."""
+    person may decide."""
     person = eligibility.person(user)
     if not person.may_decide:
         return 0, []
     open_ = Request.objects.filter(_asked_of(person), status=Status.PENDING)
-    open_ = open_.select_related("run").only(*LIGHT) if light else _with_run(open_).defer(*HEAVY)
     found = list(
         open_.filter(
             deadline__gt=ClockTimestamp(), run__cancel_asked_at__isnull=True, run__status__in=LIVE
         )
         .exclude(votes__user=user)
+        .select_related("run")
+        .only(*LIGHT)
         .order_by("deadline", "pk")[part]
     )
     if not found:
@@ -196,7 +214,7 @@ def _with_run(found: QuerySet[Request]) -> QuerySet[Request]:
 
 
 def _row(request: Request, gate: Gate | None = None, *, mine: bool = False) -> Row:
-    decision = rounds.decision_of(request)
+    decision = None if request.status == Status.PENDING else rounds.decision_of(request)
     return Row(
         request=request,
         run=request.run,

@@ -97,7 +97,7 @@ class Offer:
 
 def lots(user: User) -> list[Lot]:
     """What waits for this person, by kind; the kinds with the most requests first."""
-    items = sorted(_items(queries.needs(user), user), key=lambda each: each.kind.token)
+    items = sorted(_items(_waiting(user), user), key=lambda each: each.kind.token)
     found = [tuple(group) for _, group in groupby(items, key=lambda each: each.kind.token)]
     made = [
         Lot(kind=group[0].kind, items=group, nearest=min(each.request.deadline for each in group))
@@ -108,13 +108,13 @@ def lots(user: User) -> list[Lot]:
 
 def of_kind(user: User, verdict: str, token: str) -> Offer:
     """All of one kind that wait for this person, up to MOST, the most urgent first."""
-    rows = _items(queries.needs(user), user)
+    rows = _items(_waiting(user), user)
     return _offer([each for each in rows if each.kind.token == token], verdict)
 
 
 def picked(user: User, verdict: str, ids: Collection[UUID]) -> Offer:
     """Those that this person has chosen, up to MOST, the most urgent first."""
-    rows = [row for row in queries.needs(user) if row.request.pk in ids]
+    rows = queries.whole(row for row in queries.needs(user) if row.request.pk in ids)
     offer = _offer(_items(rows, user), verdict)
     missing = set(ids) - {row.request.pk for row in rows}
     gone = queries.visible_to(user).filter(pk__in=missing).select_related("run")
@@ -124,6 +124,10 @@ def picked(user: User, verdict: str, ids: Collection[UUID]) -> Offer:
         left=offer.left,
         gone=tuple((each, STATES[each.status].sentence) for each in gone.order_by("pk")[:MOST]),
     )
+
+
+def _waiting(user: User) -> list[Row]:
+    return queries.whole(queries.needs(user))
 
 
 def gates_of(user: User, ids: Collection[UUID]) -> list[Gate]:

@@ -95,7 +95,7 @@ def opened(user: User, *, mine: bool, as_of: datetime | None, most: int = SIZE) 
         gone = _closed_since(user, as_of, groups if mine else None)
         there, newer = _sorted([*shown, *gone], as_of), len(rows) - len(shown)
     return Listing(
-        lines=lines(there[:most], groups),
+        lines=lines(queries.whole(there[:most]), groups),
         as_of=moment,
         newer=newer,
         mine=sum(row.mine for row in rows),

@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +18,7 @@ from django.db import connection
 
 from approvals.models import PolicyVersion
 from approvals.policies import declared
-from approvals.policies.rule import Policy
+from approvals.policies.rule import Gate, Policy
 from approvals.policies.subjects import Subject
 from runs import statements
 
@@ -44,6 +44,8 @@ class Book:
 
     version: int
     policies: tuple[Policy, ...]
+    gates: dict[Hashable, Gate] = field(default_factory=dict, compare=False, repr=False)
+    """Made with these policies, by what they were made of: see `approvals.gates.of`."""
 
     def find(self, *subjects: Subject) -> tuple[Policy, ...]:
         """What holds for these actions, asked about together: all of it, in order."""

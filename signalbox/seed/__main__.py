@@ -63,7 +63,14 @@ def _plan(made: list[Original], runs: int) -> None:
     for original in made:
         count = max(round(runs * original.share), 1)
         newest, oldest = ENDED if original.ended else LIVE
-        plan.want(original.run_id, count=count, first=number, newest=newest, oldest=oldest)
+        plan.want(
+            original.run_id,
+            count=count,
+            first=number,
+            newest=newest,
+            oldest=oldest,
+            ended=original.ended,
+        )
         number += count
     plan.settle()
 

@@ -20,7 +20,16 @@ from signalbox.seed.tables import Table
 
 STARTER = ("runs_run", "started_by_id")
 SHORT = "right(c.id::text, 8)"
+OTHER_ARGS = (
+    "CASE WHEN c.ended AND o.args_hash <> ''"
+    " THEN encode(sha256(convert_to(o.args_hash || c.number, 'UTF8')), 'hex') ELSE o.args_hash END"
+)
+"""What is over was done for an order of its own. What goes on calls what its original calls."""
 OVERRIDES = {
+    **{
+        (table, "args_hash"): OTHER_ARGS
+        for table in ("effects", "approvals_request", "approvals_decision", "ledger_incident")
+    },
     ("runs_run", "idempotency_key"): "NULL",
     ("runs_runsought", "key"): "''",
     ("runs_runsought", "tail"): "reverse(replace(c.id::text, '-', ''))",

@@ -16,7 +16,8 @@ MOVED_ID = (SQL / "moved_id.sql").read_text()
 WANTED = (SQL / "wanted.sql").read_text()
 EMPTY = (
     "CREATE TEMPORARY TABLE seed_wanted (id uuid, original uuid, shift interval, moved bigint,"
-    " number text, starter bigint, starter_label text, approver bigint, approver_label text)"
+    " number text, starter bigint, starter_label text, approver bigint, approver_label text,"
+    " ended boolean)"
 )
 IN_ORDER = "CREATE TEMPORARY TABLE seed_copy AS SELECT * FROM seed_wanted ORDER BY shift"
 """As rows lie in tables that grew by the day: the oldest first."""
@@ -48,10 +49,13 @@ def prepare() -> None:
     _execute(EMPTY)
 
 
-def want(original: UUID, *, count: int, first: int, newest: float, oldest: float) -> None:
+def want(
+    original: UUID, *, count: int, first: int, newest: float, oldest: float, ended: bool
+) -> None:
     """Say that `count` copies are wanted, begun between so many seconds ago, with order numbers
     from `first` on."""
     given: dict[str, str | float] = {"original": str(original), "count": count, "first": first}
+    given["ended"] = ended
     people = User.objects.count()
     _execute(WANTED, given | {"newest": newest, "oldest": oldest, "people": people})
 

@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from approvals import clock
 from approvals.models import Decision, Mishap
 from tests.approvals.conftest import approve
-from tests.pages.screens import everywhere
 from tests.pages.test_bulk import asked, ben, policies  # noqa: F401  # fixtures
 from tests.support.people import person
 
@@ -29,40 +28,6 @@ def test_what_went_wrong_is_marked_and_withdrawn(open_page, signed_in, ben, aske
     page.get_by_role("button", name="Withdraw it").click()
     expect(page.get_by_label("After the fact")).to_contain_text("Withdrawn by Cy")
     assert Mishap.objects.count() == 1
-
-
-def test_the_pages_are_fit_for_every_screen_and_for_everybody(
-    open_page,
-    signed_in,
-    ben,  # noqa: F811
-    asked,  # noqa: F811
-    assert_accessible,
-    assert_fits,
-):
-    request = asked(10382)
-    page = signed_in(open_page(), person("Cy"))
-
-    def fits() -> None:
-        for _ in everywhere(page):
-            assert_accessible(page)
-            assert_fits(page)
-
-    page.goto("/approvals/statistics/")
-    fits()
-    approve(request, ben)
-    Decision.objects.update(delivery="took_effect", deliveries=1, delivered_at=clock.now())
-    page.goto(f"/approvals/{request.pk}/went-wrong/")
-    fits()
-    page.goto(f"/approvals/{request.pk}/")
-    mark(page)
-    fits()
-    page.get_by_role("link", name="Withdraw…").click()
-    fits()
-    for place in ("/approvals/?view=decided", "/approvals/statistics/"):
-        page.goto(place)
-        fits()
-    page.get_by_text("How these are counted").click()
-    fits()
 
 
 def mark(page: Page) -> None:

@@ -12,7 +12,6 @@ from accounts.models import User
 from audit import seal, signing, trail
 from audit.exports import verify_export
 from audit.verbs import VERBS
-from tests.pages.screens import NARROWEST, everywhere, resize
 from tests.support.people import person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -55,26 +54,6 @@ def test_the_log_is_filtered_and_its_details_are_opened(open_page, signed_in, cy
     assert page.locator("main img, main b[hx-get]").count() == 0
     page.get_by_role("link", name="Clear filters").click()
     expect(page.get_by_role("row", name="Policy added")).to_be_visible()
-
-
-def test_everybody_can_use_the_log(open_page, signed_in, cy, log, assert_accessible, assert_fits):
-    page = signed_in(open_page(), cy)
-    for place in (
-        "/audit/",
-        "/audit/?verb=person.changed&result=allowed&actor=Ada",
-        "/audit/?run=x",
-        "/audit/keys/",
-    ):
-        page.goto(place)
-        page.evaluate(
-            "document.querySelectorAll('main form details, main tr:nth-child(-n+3) details')"
-            ".forEach((details) => { details.open = true; })"
-        )
-        for _ in everywhere(page):
-            assert_accessible(page)
-            assert_fits(page)
-        resize(page, NARROWEST)
-        assert_fits(page)
 
 
 def test_what_the_filters_show_is_downloaded_and_passes_the_check(

@@ -13,7 +13,6 @@ from ledger import facts
 from ledger.models import Effect, Incident, Look, Stop
 from runs import dispatch
 from tests.ledger.test_views import call, effect, in_doubt
-from tests.pages.screens import NARROWEST, everywhere, resize
 from tests.support.people import PASSWORD, person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -127,27 +126,3 @@ def test_hostile_text_stays_text(open_page, signed_in, ada, world):
         assert page.locator("main img, main b[hx-get]").count() == 0
     page.goto(page_of(world["failed"]))
     expect(page.get_by_label("Table of calls")).to_contain_text("<img src=x")
-
-
-def test_everybody_can_use_every_page(
-    open_page, signed_in, ada, world, assert_accessible, assert_fits
-):
-    page = signed_in(open_page(), ada)
-    stop = Stop.objects.get()
-    for place in (
-        "/ledger/",
-        "/ledger/?q=nothing",
-        "/ledger/?where=amount_cents+%3E%3D+0%2C+currency+%3D+EUR&person=Ben&role=allowed",
-        "/ledger/?where=nonsense",
-        "/me/views/",
-        "/ledger/stops/",
-        reverse("ledger:lift", args=[stop.pk]),
-        page_of(world["in doubt"], "settle"),
-        *map(page_of, world.values()),
-    ):
-        page.goto(place)
-        for _ in everywhere(page):
-            assert_accessible(page)
-            assert_fits(page)
-        resize(page, NARROWEST)
-        assert_fits(page)

@@ -15,7 +15,6 @@ from runs import dispatch
 from runs.models import Run
 from tests.ledger.conftest import make_run
 from tests.ledger.test_views import call, effect, in_doubt
-from tests.pages.screens import NARROWEST, everywhere, resize
 from tests.support.people import PASSWORD, person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -83,21 +82,3 @@ def test_a_refund_is_ordered_back_and_nothing_typed_is_lost(
     page.get_by_role("button", name="Undo 1 effect").click()
     expect(page.get_by_text("ordered by Ada")).to_be_visible()
     assert UndoPlan.objects.get().reason == "The wrong customer."
-
-
-@pytest.mark.parametrize("name", ["reconcile", "undo", "effect", "settle"])
-def test_the_pages_fit_every_screen_and_can_be_read_by_all(
-    page: Page, signed_in, ada, doubtful, ended, name, assert_fits, assert_accessible
-):
-    addresses = {
-        "reconcile": reverse("ledger:reconcile"),
-        "undo": reverse("ledger:undo", args=[ended.pk]),
-        "effect": reverse("ledger:effect", args=[doubtful.uid]),
-        "settle": reverse("ledger:settle", args=[doubtful.uid]),
-    }
-    signed_in(page, ada).goto(addresses[name])
-    for _ in everywhere(page):
-        assert_fits(page)
-        assert_accessible(page)
-    resize(page, NARROWEST)
-    assert_fits(page)

@@ -14,7 +14,6 @@ from runs.models import Operation, Run
 from runs.operations import work
 from runs.status import Park, Status
 from tests.pages.hands import Keyboard
-from tests.pages.screens import everywhere
 from tests.support import standing as make
 from tests.support.people import PASSWORD, person
 from tests.support.replies import Step
@@ -144,27 +143,3 @@ def test_it_works_without_a_script(open_page: Callable[..., Page], signed_in) ->
     work.work()
     page.reload()
     expect(page.get_by_text("1 of 1 reached")).to_be_visible()
-
-
-def test_every_page_is_accessible_and_fits(page, ada, assert_accessible, assert_fits) -> None:
-    runs = outage(4)
-    make.run("Over", status=Status.SUCCEEDED)
-    picks = "&".join(f"pick={run.pk}" for run in runs[:2])
-    page.goto(f"/runs/operations/new/?kind=cancel&{picks}")
-    page.get_by_label("Reason").fill("The provider is gone for good.")
-    page.get_by_role("button", name="Cancel 2 runs").click()
-    at_work = page.url
-    for address in (
-        "/runs/?status=parked&col=owner&col=version&col=attempts&col=ended&size=100",
-        "/runs/?q=colour:red",
-        "/runs/?q=nothing&since=24h",
-        f"/runs/operations/new/?kind=cancel&{picks}",
-        "/runs/operations/new/?kind=resume&all=1&agent=refund_desk",
-        "/runs/operations/new/?kind=cancel",
-        "/runs/operations/",
-        at_work,
-    ):
-        page.goto(address)
-        for _screen in everywhere(page):
-            assert_fits(page)
-            assert_accessible(page)

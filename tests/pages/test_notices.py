@@ -17,7 +17,6 @@ from ledger import outbox
 from ledger.models import Message
 from runs.models import Lease, Run
 from tests.approvals.conftest import ask, ours, pending
-from tests.pages.screens import everywhere
 from tests.support.people import person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -133,26 +132,3 @@ def test_an_operator_sends_a_dead_message_again(
     expect(page.get_by_text("1 message is queued again.")).to_be_visible()
     dead.refresh_from_db()
     assert dead.status == "pending"
-
-
-def test_the_pages_are_accessible_and_fit_on_every_screen(
-    page: Page,
-    ada: User,
-    question: Request,
-    dead: Message,
-    signed_in: SignedIn,
-    assert_accessible: Callable[[Page], None],
-    assert_fits: Callable[[Page], None],
-) -> None:
-    signed_in(page, ada)
-    for address in (
-        "/me/notices/",
-        reverse("approvals:review", args=[question.pk]),
-        "/ledger/outbox/",
-        "/ledger/outbox/?view=dead",
-        reverse("ledger:outbox_retry", args=[dead.uid]),
-    ):
-        page.goto(address)
-        for _ in everywhere(page):
-            assert_accessible(page)
-            assert_fits(page)

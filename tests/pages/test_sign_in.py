@@ -33,7 +33,7 @@ def test_somebody_signs_in_and_out_with_the_mouse(page) -> None:
     person("Ada", last_name="Marsh")
     sign_in(page)
     expect(page).to_have_url(SIGNED_IN)
-    page.get_by_text("Ada Marsh").click()
+    page.get_by_text("Ada Marsh", exact=True).click()
     page.get_by_role("button", name="Sign out", exact=True).click()
     page.goto("/me/")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

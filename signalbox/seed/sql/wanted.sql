@@ -11,7 +11,7 @@ WITH people AS (
 INSERT INTO seed_wanted
 SELECT pg_temp.seed_id(n::text, %(original)s::uuid, moved), %(original)s::uuid,
        moved * interval '1 millisecond', moved, (%(first)s + n)::text,
-       s.id, s.label, a.id, a.label
+       s.id, s.label, a.id, a.label, %(ended)s
   FROM drawn
   JOIN people s ON s.place = floor(%(people)s * power((n * 0.754877666) %% 1, 3))
   JOIN people a ON a.place = floor(%(people)s * power((n * 0.569840296) %% 1, 3));

@@ -20,9 +20,11 @@ SHIFTS = """
 window.__shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
-    if (entry.hadRecentInput || entry.value < 0.0005) continue; // a time that goes on, by a word
+    if (entry.hadRecentInput || entry.value < 0.001) continue; // a time that goes on, by a word
     const words = (node) => (node?.outerHTML ?? node?.textContent ?? "?").slice(0, 90);
-    const moved = entry.sources.map(({ node }) => words(node));
+    const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join();
+    const moved = entry.sources.map(({ node, previousRect, currentRect }) =>
+      `${words(node)} from ${place(previousRect)} to ${place(currentRect)}`);
     window.__shifts.push(`${entry.value.toFixed(4)}: ${moved.join(" | ")}`);
   }
 }).observe({ type: "layout-shift", buffered: true });
@@ -53,11 +55,17 @@ READ = """() => {
   const main = document.querySelector("main").cloneNode(true);
   for (const it of main.querySelectorAll("time")) it.textContent = "at some time";
   const scripted = "[hidden], .copy, [data-pause], [data-replay]";
-  for (const it of main.querySelectorAll(scripted)) it.remove();
+  for (const it of main.querySelectorAll(`${scripted}, .axis text`)) it.remove();
   const text = main.textContent.replace(/\\s+/g, " ").trim();
   return text.replace(/(\\d+ ?(ms|s|m|min|h|d|days)\\b ?)+/g, "some time ").replace(/\\d+/g, "0");
 }"""
 """What the main part says, without what only scripts show, and without times, which go on."""
+
+
+UNFOLD = """() => {
+  for (const it of document.querySelectorAll("main details")) it.open = true;
+}"""
+"""Opens all that is folded away."""
 
 
 def watch(page: Page) -> None:
@@ -69,7 +77,8 @@ def everywhere(page: Page) -> Iterator[str]:
     """What is wrong with the page on every screen, in both themes.
 
     All rules of axe are asked on the widest and the narrowest screen. Besides, what depends on
-    width is asked for each width, and what depends on the theme for each theme.
+    width is asked for each width, and what depends on the theme for each theme. At the end all that
+    is folded away is looked at on a phone.
     """
     for width in WIDTHS.values():
         resize(page, width)
@@ -84,6 +93,10 @@ def everywhere(page: Page) -> Iterator[str]:
     page.emulate_media(color_scheme="light")
     resize(page, NARROWEST)
     yield from _fits(page)
+    page.evaluate(UNFOLD)
+    page.evaluate(SETTLED)
+    yield from _fits(page)
+    yield from (f"unfolded: {each}" for each in _axe(page, SEEN))
 
 
 def shifts(page: Page) -> list[str]:

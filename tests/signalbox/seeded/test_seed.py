@@ -96,6 +96,16 @@ def test_copies_have_rows_of_their_own_everywhere(seeded):
     assert permitted == count(seeded, "permit) FROM effects")
 
 
+def test_what_is_over_was_done_for_orders_of_its_own(seeded):
+    done = (
+        "FROM effects e JOIN runs_run r ON r.id = e.run_id"
+        " WHERE r.status = 'succeeded' AND r.input->>'order_id' <> '10382'"
+    )
+    assert count(seeded, f"DISTINCT e.args_hash) {done}") == count(seeded, f"*) {done}")
+    other = "*) FROM effects e JOIN approvals_decision d ON d.id = e.permit"
+    assert count(seeded, f"{other} WHERE d.args_hash <> e.args_hash") == 0
+
+
 @pytest.mark.parametrize("what", UNLIKE_TRIGGERS)
 def test_searches_find_what_the_triggers_would_have_written(seeded, what):
     assert count(seeded, "*) FROM ledger_number") > RUNS / 2
