@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, Permission
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
 
@@ -14,3 +15,17 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
 
     def user_can_authenticate(self, user: AbstractBaseUser | AnonymousUser | None) -> bool:
         return isinstance(user, User) and user.may_sign_in
+
+    def with_perm(self, permission: str, *, include_superusers: bool = True) -> QuerySet[User]:
+        """Active people who have "app.codename", by themselves or by a group.
+
+        As Django's own, but for two sets of ids: Django asks a subquery for each person.
+        """
+        app, _, codename = permission.partition(".")
+        meant = Permission.objects.filter(content_type__app_label=app, codename=codename)
+        by_group = User.groups.through.objects.filter(group__permissions__in=meant)
+        by_themselves = User.user_permissions.through.objects.filter(permission__in=meant)
+        may = Q(pk__in=by_group.values("user")) | Q(pk__in=by_themselves.values("user"))
+        if include_superusers:
+            may |= Q(is_superuser=True)
+        return User.objects.filter(may, is_active=True)

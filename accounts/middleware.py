@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 
-from accounts import reading, speech
+from accounts import once, reading, speech
 from accounts.models import Hours, Times, User
 
 MACHINES = ("/api/", "/hooks/")
@@ -48,6 +48,19 @@ def language_of(request: HttpRequest) -> str:
         except LookupError:
             continue
     return settings.DEFAULT_LANGUAGE
+
+
+class Once:
+    """A page asks once for what many of its parts need: see `accounts.once`."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method not in ("GET", "HEAD"):
+            return self.get_response(request)
+        with once.page():
+            return self.get_response(request)
 
 
 class TimeZone:

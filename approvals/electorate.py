@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from uuid import UUID
+
+from django.contrib.auth.models import Group
 
 from accounts.backends import PeopleBackend
 from approvals import eligibility, gates, policy
@@ -17,6 +20,9 @@ from approvals.models import Request, Vote
 from approvals.policies.plan import Nudge
 from approvals.policy import Book, Excluded, Gate, Who
 from approvals.status import Verdict
+from runs import planner
+
+WHO = ("first_name", "last_name", "email", "is_active", "is_demo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +41,7 @@ class Tally:
         return self.able >= self.missing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Electorate:
     """Everybody who may decide anything, and who did what to the runs of some requests."""
 
@@ -58,7 +64,8 @@ class Electorate:
         approved: dict[UUID, set[int]] = {request.pk: set() for request in found}
         proposed: dict[UUID, set[int]] = {request.pk: set() for request in found}
         proposals: dict[UUID, list[Vote]] = {}
-        for vote in Vote.objects.filter(request__in=list(approved), verdict=Verdict.APPROVED):
+        votes = Vote.objects.filter(planner.among("request_id", approved))
+        for vote in votes.filter(verdict=Verdict.APPROVED):
             approved[vote.request_id].add(vote.user_id)
             if vote.user_id == vote.edited_by_id:
                 proposed[vote.request_id].add(vote.user_id)
@@ -133,6 +140,12 @@ class Electorate:
         involved = self.involved[request.run_id]
         hands = {*involved.hands, involved.requester_id}
         usual = self._usual(gate)
+        if not self.absences:
+            return {
+                user_id: each
+                for user_id, each in usual.items()
+                if user_id not in hands or _standing(each.person, gate, involved)
+            }
         found = {
             each.user_id: usual.get(each.user_id)
             if not each.absent and each.user_id not in hands
@@ -140,6 +153,11 @@ class Electorate:
             for each in self.people
         }
         return {user_id: each for user_id, each in found.items() if each is not None}
+
+    @cached_property
+    def absences(self) -> bool:
+        """Whether anybody stands in for somebody."""
+        return any(each.absent for each in self.people)
 
     def _usual(self, gate: Gate) -> dict[int, Standing]:
         """Who may approve where they had no hand in the run, of those who speak for themselves."""
@@ -169,6 +187,12 @@ def _voices(people: Iterable[Standing], heard: list[Standing], agent: str) -> li
     behind = {user_id for each in heard for user_id in each.behind(agent)}
     voices: list[Standing] = []
     for each in people:
+        user_id = each.person.user_id
+        if each.absent is None and not each.person.absent:  # as almost everybody
+            if user_id not in spoken and user_id not in behind:
+                voices.append(each)
+                spoken.add(user_id)
+            continue
         ids, absent = each.ids, each.behind(agent)
         if spoken.isdisjoint(ids) and behind.isdisjoint(ids) and spoken.isdisjoint(absent):
             voices.append(each)
@@ -179,16 +203,19 @@ def _voices(people: Iterable[Standing], heard: list[Standing], agent: str) -> li
 
 def deciders() -> tuple[Person, ...]:
     """Everybody who may decide requests of some group. Three queries."""
-    found = PeopleBackend().with_perm(PERMISSION).prefetch_related("groups").order_by("pk")
+    found = PeopleBackend().with_perm(PERMISSION)
+    groups: dict[int, set[str]] = {}
+    for user_id, name in Group.objects.filter(user__in=found).values_list("user", "name"):
+        groups.setdefault(user_id, set()).add(name)
     able = {
         user.pk: Person(
             user_id=user.pk,
             label=user.label,
             may_decide=True,
-            groups=frozenset(group.name for group in user.groups.all()),
+            groups=frozenset(groups.get(user.pk, ())),
             address=user.email,
         )
-        for user in found
+        for user in found.only(*WHO).order_by("pk")
         if user.may_sign_in
     }
     absent: dict[int, list[Absent]] = {}

@@ -21,7 +21,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.translation import gettext_noop as noop
 
-from accounts import actors, speech
+from accounts import actors, once, speech
 from accounts import errors as accounts_errors
 from accounts.actors import Actor, ClockTimestamp
 from accounts.models import User
@@ -30,6 +30,7 @@ from approvals.errors import NotEligible
 from approvals.models import Delegation
 from approvals.policy import Excluded, Gate
 from approvals.status import Verdict
+from runs import planner
 from runs.models import Intervention, Run
 
 PERMISSION = "approvals.decide_request"
@@ -254,6 +255,7 @@ def identify(actor: Actor) -> Person:
     return person(user)
 
 
+@once.a_page
 def person(user: User) -> Person:
     """`user` must have been read just now: Django keeps the permissions it has looked up."""
     lent = list(under_way().filter(stand_in=user).select_related("absent").order_by("pk"))
@@ -302,7 +304,7 @@ def involved_in(runs: Iterable[Run]) -> dict[UUID, Involved]:
     by_id = {run.pk: run for run in runs}
     hands: dict[UUID, dict[int, str]] = {run_id: {} for run_id in by_id}
     did = Intervention.objects.filter(
-        run__in=list(by_id), kind__in=list(HANDS), user__isnull=False
+        planner.among("run_id", by_id), kind__in=list(HANDS), user__isnull=False
     ).order_by("at", "pk")
     for run_id, user_id, kind in did.values_list("run_id", "user_id", "kind"):
         hands[run_id][user_id] = HANDS[Intervention.Kind(kind)]

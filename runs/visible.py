@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.models import User
-from runs import ports
+from runs import planner, ports
 from runs.models import Run
 
 EVERY = "runs.view_every_run"
@@ -35,7 +35,7 @@ def rule(user: User) -> Q | None:
     for story in ports.stories():
         theirs = story.mine(user)
         if theirs is not None:
-            mine |= Q(Exists(theirs.filter(run=OuterRef("pk"))))
+            mine |= Q(planner.beside(theirs, run="pk"))
     return mine
 
 

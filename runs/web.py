@@ -24,10 +24,11 @@ _AGES = re.compile(rb"(?<= data-relative>)[^<]*")
 
 
 def reader(request: HttpRequest, permission: str = SEE) -> User:
-    """The person as the database has them now. Raises NotPermitted."""
+    """The person as the database has them now, for all of the page. Raises NotPermitted."""
     user = actors.require(Actor.of(request), permission)
     if user is None:
         raise AssertionError("a request of the web is always a person's")
+    request.user = user
     return user
 
 

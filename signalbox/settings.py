@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.TimeZone",
+    "accounts.middleware.Once",
     "signalbox.middleware.NoNul",
     "signalbox.middleware.DomainErrors",
 ]

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
+from accounts import once
 from approvals.models import PolicyVersion
 from approvals.policies import declared
 from approvals.policies.rule import Gate, Policy
@@ -72,6 +73,7 @@ class Book:
         return next((each for each in self.policies if each.name == name), None)
 
 
+@once.a_page
 def in_force() -> Book:
     """Raises ImproperlyConfigured if the settings are in force and cannot be read."""
     newest = PolicyVersion.objects.order_by("-number").first()

@@ -26,7 +26,6 @@ from django.db.models import (
     Q,
     QuerySet,
     TextField,
-    UUIDField,
     Value,
 )
 from django.db.models.lookups import IContains
@@ -37,11 +36,13 @@ from ledger.browse import conditions
 from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.models import Effect, EffectAttempt, Incident, Number, Sought
+from runs import planner, visible, web
 from runs import ports as upper
-from runs import visible, web
 
 MOST = 5_000
 """Effects that a filter may have to count as rare."""
+COMMON = 50_000
+"""Effects that the planner expects to have a word that is not looked up."""
 FEW = 500
 """Runs that somebody may see whose effects are looked up."""
 NEWEST = 10_000
@@ -72,7 +73,7 @@ class Scope:
 
     def effects(self) -> QuerySet[Effect]:
         found = Effect.objects.filter(self.where)
-        return found if self.rare is None else found.filter(_among(self.rare))
+        return found if self.rare is None else found.filter(planner.among("uid", self.rare))
 
 
 def scope(filters: Filters, user: User) -> Scope:
@@ -114,9 +115,13 @@ class _Side:
     """What it asks of an effect."""
     ids: tuple[Ids, ...]
     """The same as ids of effects: all that one of these queries finds, each from an index."""
+    common: bool = False
+    """It is known to be met by more than MOST."""
 
     def look(self) -> tuple[object, ...] | None:
         """The ids; None if there are more than MOST."""
+        if self.common:
+            return None
         found: set[object] = set()
         for ids in self.ids:
             found.update(ids[: MOST + 1])
@@ -233,7 +238,8 @@ def _compared(path: str, asked: list[Condition]) -> _Side:
     where = Q(_Meets("args", Value(conditions.jsonpath(path, asked))))
     words = [each.word for each in asked if each.operator == "=" and each.word]
     if words:
-        return _Side(where=where, ids=(_with_words([[word] for word in words]),))
+        alone = [[word] for word in words]
+        return _Side(where=where, ids=(_with_words(alone),), common=_are_common(alone))
     bounds = {
         {">=": "value__gte", "<=": "value__lte"}[each.operator]: each.number
         for each in asked
@@ -260,7 +266,9 @@ def _text(filters: Filters) -> _Side:
     where = _all_words("sought__words", words)
     for part in parts:
         where |= part
-    return _Side(where=where, ids=(*map(_ids, parts), _with_words(words)))
+    return _Side(
+        where=where, ids=(*map(_ids, parts), _with_words(words)), common=_are_common(words)
+    )
 
 
 def _begins(text: str) -> Q:
@@ -293,6 +301,15 @@ def _with_words(words: list[list[str]]) -> Ids:
     return Sought.objects.filter(_all_words("words", words)).values_list("effect_id", flat=True)
 
 
+def _are_common(words: list[list[str]]) -> bool:
+    """Whether so many effects have these words that looking them up takes longer than walking down
+    the list: the index of words reads all that have one before it gives the first."""
+    known = Sought.objects.all()
+    for spellings in words:
+        known = known.filter(words__overlap=[each.lower() for each in spellings])
+    return planner.expected(known) > COMMON
+
+
 def _all_words(field: str, words: list[list[str]]) -> Q:
     where = Q()
     for spellings in words:
@@ -314,17 +331,6 @@ class _Condition(Func):
     """Something that holds or does not."""
 
     output_field = BooleanField()
-
-
-class _Among(_Condition):
-    """Whether a column is one of these ids; told so that the planner looks each of them up."""
-
-    template = "%(expressions)s)::uuid[])))"
-    arg_joiner = " = ANY(ARRAY(SELECT unnest(("
-
-
-def _among(ids: Iterable[object]) -> Q:
-    return Q(_Among("uid", Value(list(ids), ArrayField(UUIDField()))))
 
 
 class _HasOne(_Condition):

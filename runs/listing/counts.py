@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import Count as Counted
 from django.db.models import Q
 from django.http import QueryDict
 from django.utils.translation import gettext, pgettext
@@ -29,8 +30,11 @@ class Count:
 
     @classmethod
     def of(cls, scope: Scope) -> Count:
-        found = scope.runs().values("pk")[: MOST + 1].count()
-        return cls(min(found, MOST), found > MOST)
+        return cls.upto(scope.runs().values("pk")[: MOST + 1].count())
+
+    @classmethod
+    def upto(cls, number: int) -> Count:
+        return cls(min(number, MOST), number > MOST)
 
     def __str__(self) -> str:
         number = intcomma(self.number)
@@ -49,12 +53,20 @@ class Chip:
 
 
 def chips(scope: Scope, query: QueryDict) -> list[Chip]:
-    """Of the runs that meet the other filters. One query each."""
-    attention = _chip(scope.only(queries.attention()), query, _attention(), "attention", "1")
-    states = [
-        _chip(scope.only(Q(status=each)), query, STATES[each], "status", each) for each in SHOWN
+    """Of the runs that meet the other filters. A query each; two for all where few runs come into
+    question."""
+    attention = Count.of(scope.only(queries.attention()))
+    return [
+        _chip(attention, query, _attention(), "attention", "1"),
+        *(_chip(count, query, STATES[each], "status", each) for each, count in _states(scope)),
     ]
-    return [attention, *states]
+
+
+def _states(scope: Scope) -> list[tuple[Status, Count]]:
+    if scope.rare is None:
+        return [(each, Count.of(scope.only(Q(status=each)))) for each in SHOWN]
+    found = dict(scope.runs().values_list("status").annotate(Counted("pk")).order_by())
+    return [(each, Count.upto(found.get(each, 0))) for each in SHOWN]
 
 
 def _attention() -> State:
@@ -67,10 +79,9 @@ def _attention() -> State:
     )
 
 
-def _chip(scope: Scope, query: QueryDict, state: State, name: str, value: str) -> Chip:
+def _chip(count: Count, query: QueryDict, state: State, name: str, value: str) -> Chip:
     is_on = query.get(name) == value
     other = "attention" if name == "status" else "status"
-    count = Count.of(scope)
     return Chip(
         state=state if count.number else replace(state, tone="neutral"),
         count=count,

@@ -15,24 +15,17 @@ from datetime import datetime
 from uuid import UUID
 
 import psycopg.errors
-from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.search import SearchQuery
 from django.db import OperationalError, connection, transaction
 from django.db.models import (
-    BooleanField,
-    Exists,
-    Func,
     Model,
-    OuterRef,
     Q,
     QuerySet,
-    UUIDField,
-    Value,
 )
 
 from accounts.models import User
 from audit.models import ClockTimestamp
-from runs import errors, ports, queries, standing, visible, web
+from runs import errors, planner, ports, queries, standing, visible, web
 from runs.listing.filters import Filters
 from runs.listing.search import LIKE_AN_ID, Leaf, Search
 from runs.models import Run, RunSought
@@ -82,7 +75,7 @@ class Scope:
 
     def runs(self) -> QuerySet[Run]:
         found = self.seen.filter(self.where)
-        return found if self.rare is None else found.filter(_among(self.rare))
+        return found if self.rare is None else found.filter(planner.among("id", self.rare))
 
     def only(self, where: Q) -> Scope:
         return replace(self, where=self.where & where)
@@ -222,7 +215,7 @@ def _not_hidden(leaves: Sequence[Leaf], user: User) -> Q:
         hiding = ports.masks().hiding(user)
         for leaf in leaves:
             hidden = hiding(leaf.path, sorted(leaf.forms))
-            where &= ~Q(Exists(hidden.filter(run=OuterRef("pk"))))
+            where &= ~Q(planner.beside(hidden, run="pk"))
     return where
 
 
@@ -264,9 +257,9 @@ def _sought(*parts: Q) -> _Side:
     where = Q()
     for part in parts:
         where |= part
-    known = RunSought.objects.filter(where, run=OuterRef("pk"))
+    known = planner.beside(RunSought.objects.filter(where), run="pk")
     ids = (RunSought.objects.filter(part).values_list("run_id", flat=True) for part in parts)
-    return _Side(where=Q(Exists(known)), ids=tuple(ids))
+    return _Side(where=Q(known), ids=tuple(ids))
 
 
 def _any(run: Q, known: Q) -> _Side:
@@ -291,15 +284,3 @@ def _newer(place: Place) -> Q:
     return Q(created_at__gte=place.created_at) & (
         Q(created_at__gt=place.created_at) | Q(id__gt=place.run_id)
     )
-
-
-class _Among(Func):
-    """Whether a column is one of these ids; told so that the planner looks each of them up."""
-
-    template = "%(expressions)s)::uuid[])))"
-    arg_joiner = " = ANY(ARRAY(SELECT unnest(("
-    output_field = BooleanField()
-
-
-def _among(ids: Collection[UUID]) -> Q:
-    return Q(_Among("id", Value(list(ids), ArrayField(UUIDField()))))

@@ -63,14 +63,7 @@ def _plan(made: list[Original], runs: int) -> None:
     for original in made:
         count = max(round(runs * original.share), 1)
         newest, oldest = ENDED if original.ended else LIVE
-        plan.want(
-            original.run_id,
-            count=count,
-            first=number,
-            newest=newest,
-            oldest=oldest,
-            ended=original.ended,
-        )
+        plan.want(original, count=count, first=number, newest=newest, oldest=oldest)
         number += count
     plan.settle()
 

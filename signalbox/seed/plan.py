@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from uuid import UUID
 
 from django.db import connection
 
 from accounts.models import User
 from signalbox.seed.loading import SQL
-from signalbox.seed.originals import ORDER
+from signalbox.seed.originals import ORDER, Original
 from signalbox.seed.people import Cast
 
 MOVED_ID = (SQL / "moved_id.sql").read_text()
@@ -49,15 +48,12 @@ def prepare() -> None:
     _execute(EMPTY)
 
 
-def want(
-    original: UUID, *, count: int, first: int, newest: float, oldest: float, ended: bool
-) -> None:
+def want(original: Original, *, count: int, first: int, newest: float, oldest: float) -> None:
     """Say that `count` copies are wanted, begun between so many seconds ago, with order numbers
     from `first` on."""
-    given: dict[str, str | float] = {"original": str(original), "count": count, "first": first}
-    given["ended"] = ended
-    people = User.objects.count()
-    _execute(WANTED, given | {"newest": newest, "oldest": oldest, "people": people})
+    given: dict[str, str | float] = {"original": str(original.run_id), "ended": original.ended}
+    given |= {"count": count, "first": first, "people": User.objects.count()}
+    _execute(WANTED, given | {"newest": newest, "oldest": oldest})
 
 
 def settle() -> None:
