@@ -24,6 +24,7 @@ from django.utils.translation import gettext_noop as noop
 from accounts import actors, once, speech
 from accounts import errors as accounts_errors
 from accounts.actors import Actor, ClockTimestamp
+from accounts.backends import PeopleBackend
 from accounts.models import User
 from accounts.speech import later as _
 from approvals.errors import NotEligible
@@ -257,19 +258,44 @@ def identify(actor: Actor) -> Person:
 
 @once.a_page
 def person(user: User) -> Person:
-    """`user` must have been read just now: Django keeps the permissions it has looked up."""
-    lent = list(under_way().filter(stand_in=user).select_related("absent").order_by("pk"))
+    """`user` must have been read just now: Django keeps the permissions it has looked up.
+
+    The number of queries does not depend on for how many this person stands in.
+    """
+    lent = _lent_to([user.pk])
+    if not lent:
+        return bare(user)
     theirs: dict[int, list[Absent]] = {each.absent_id: [] for each in lent}
-    if lent:
-        further = under_way().filter(stand_in__in=list(theirs)).select_related("absent")
-        for each in further.order_by("pk"):
-            theirs[each.stand_in_id].append(_absent(each))
-    return bare(user, tuple(_absent(each, tuple(theirs[each.absent_id])) for each in lent))
+    further = _lent_to(theirs)
+    able = _able({each.absent_id for each in (*lent, *further)})
+    for each in further:
+        theirs[each.stand_in_id].append(_absent(each, able))
+    return bare(user, tuple(_absent(each, able, tuple(theirs[each.absent_id])) for each in lent))
 
 
-def _absent(one: Delegation, further: tuple[Absent, ...] = ()) -> Absent:
+def _lent_to(stand_ins: Iterable[int]) -> list[Delegation]:
+    found = under_way().filter(stand_in__in=list(stand_ins)).select_related("absent")
+    return list(found.prefetch_related("absent__groups").order_by("pk"))
+
+
+def _able(user_ids: Iterable[int]) -> frozenset[int]:
+    """Those of them who may decide by themselves."""
+    found = PeopleBackend().with_perm(PERMISSION).filter(pk__in=list(user_ids))
+    return frozenset(user.pk for user in found if user.may_sign_in)
+
+
+def _absent(one: Delegation, able: frozenset[int], further: tuple[Absent, ...] = ()) -> Absent:
     """`further`: for whom the absent person stands in. It lends no say: see the third rule."""
-    return Absent(person=bare(one.absent, further), agents=tuple(one.agents))
+    user = one.absent
+    them = Person(
+        user_id=user.pk,
+        label=user.label,
+        may_decide=user.pk in able,
+        groups=frozenset(group.name for group in user.groups.all()),
+        address=user.email,
+        absent=further,
+    )
+    return Absent(person=them, agents=tuple(one.agents))
 
 
 def bare(user: User, absent: tuple[Absent, ...] = ()) -> Person:

@@ -75,9 +75,9 @@ class Story:
             )
             .order_by("-created_at")
         )
-        drifts = Drift.objects.filter(run_id=run_id, withdrawn_at=None).order_by("-at")[:MOST]
+        drifted = Drift.objects.filter(run_id=run_id, withdrawn_at=None).select_related("before")
         return [
-            *map(_drifted, drifts),
+            *map(_drifted, drifted.order_by("-at")[:MOST]),
             *(_item(each, calling=each.calling, unheard=each.unheard) for each in found[:MOST]),
         ]
 
