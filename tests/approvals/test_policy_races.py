@@ -1,4 +1,4 @@
-"""Races around policies, 200 of each: whoever is first, there is one verdict and the run agrees."""
+"""Races around policies, many of each: whoever is first, there is one verdict and the run agrees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.people import person
 
 pytestmark = [pytest.mark.race, pytest.mark.django_db(transaction=True)]
 
-TRIALS = 200
+TRIALS = 80
 FAIR = TRIALS // 5
 """Each outcome at least so often."""
 
