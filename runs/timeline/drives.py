@@ -23,6 +23,7 @@ from runs.story import Stage
 from runs.timeline.scale import Idle
 
 QUEUED = ("neutral", gettext_lazy("waits for a worker"))
+EARLIER = ("neutral", gettext_lazy("earlier attempts, not shown here"))
 ENDED = ("neutral", gettext_lazy("the run has ended"))
 REST = {
     Outcome.WAITED: ("human", gettext_lazy("waits for a person")),
@@ -96,9 +97,11 @@ def _after_it(run: Run, attempt: Attempt) -> tuple[str, Promise]:
 
 
 def idle(drives: Sequence[Drive], start: datetime, end: datetime) -> list[Idle]:
-    """The times between `start` and `end` in which nobody drove."""
-    found, at, tone, why = [], start, QUEUED[0], str(QUEUED[1])
-    for drive in sorted(drives, key=lambda each: each.start):
+    """The times between `start` and `end` in which nobody drove, as far as `drives` go back."""
+    in_order = sorted(drives, key=lambda each: each.start)
+    tone, before = EARLIER if in_order and in_order[0].fence > 1 else QUEUED
+    found, at, why = [], start, str(before)
+    for drive in in_order:
         if drive.start > at:
             found.append(Idle(start=at, end=min(drive.start, end), tone=tone, why=why))
         at = max(at, drive.end)

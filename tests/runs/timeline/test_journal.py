@@ -188,6 +188,7 @@ def test_of_a_run_with_very_many_attempts_the_newest_are_told(client, ada, monke
     taken = [text for label, text in told(found) if label == "Taken"]
     assert taken == [f"w{fence} took the lease" for fence in (3, 4, 5)]
     assert (found.attempts_left_out, found.attempts_from) == (2, 3)
+    assert found.chart.rows[0].waits[0].label == "earlier attempts, not shown here"
     client.force_login(ada)
     page = html_of(client.get(f"/runs/{run.pk}/"))
     assert "2 earlier attempts of this time are not shown here." in page
