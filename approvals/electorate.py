@@ -5,7 +5,7 @@ Who may is asked of `eligibility.why_not`, the same function that decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import UUID
@@ -14,7 +14,7 @@ from django.contrib.auth.models import Group
 
 from accounts.backends import PeopleBackend
 from approvals import eligibility, gates, policy
-from approvals.eligibility import PERMISSION, Absent, Involved, Person, Standing
+from approvals.eligibility import PERMISSION, Involved, Person, Standing
 from approvals.errors import NotEligible
 from approvals.models import Request, Vote
 from approvals.policies.plan import Nudge
@@ -202,7 +202,8 @@ def _voices(people: Iterable[Standing], heard: list[Standing], agent: str) -> li
 
 
 def deciders() -> tuple[Person, ...]:
-    """Everybody who may decide requests of some group. Three queries."""
+    """Everybody who may decide requests of some group. Three queries, and at most five more where
+    somebody is absent."""
     found = PeopleBackend().with_perm(PERMISSION)
     groups: dict[int, set[str]] = {}
     for user_id, name in Group.objects.filter(user__in=found).values_list("user", "name"):
@@ -218,23 +219,8 @@ def deciders() -> tuple[Person, ...]:
         for user in found.only(*WHO).order_by("pk")
         if user.may_sign_in
     }
-    absent: dict[int, list[Absent]] = {}
-    for each in eligibility.under_way().order_by("pk"):
-        if each.absent_id in able:
-            absent.setdefault(each.stand_in_id, []).append(
-                Absent(person=able[each.absent_id], agents=tuple(each.agents))
-            )
-    lent = {
-        user_id: tuple(_with_theirs(each, absent) for each in held)
-        for user_id, held in absent.items()
-    }
+    lent = eligibility.lent_to(able)
     return tuple(replace(person, absent=lent.get(user_id, ())) for user_id, person in able.items())
-
-
-def _with_theirs(one: Absent, absent: Mapping[int, Sequence[Absent]]) -> Absent:
-    """With those for whom the absent person stands in."""
-    theirs = tuple(absent.get(one.person.user_id, ()))
-    return replace(one, person=replace(one.person, absent=theirs))
 
 
 def gate_of(request: Request, book: Book | None = None) -> Gate:
