@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BooleanField, Func, Model, Q, QuerySet, TextField, Value
+from django.db.models import BooleanField, Expression, Func, Model, Q, QuerySet, TextField, Value
 
 from accounts.models import User
 from approvals import eligibility, gates, policy
@@ -59,8 +59,9 @@ class Masks:
         groups = eligibility.person(user).groups
         mine = _array(map(str, masks.for_reader(_all(policy.in_force()), groups)))
 
-        def hiding(field: str, values: Collection[str]) -> QuerySet[Model, UUID]:
-            asked = (mine, _array(groups), Value(field), _array(values))
+        def hiding(field: str, values: Collection[str] | Expression) -> QuerySet[Model, UUID]:
+            words = values if isinstance(values, Expression) else _array(values)
+            asked = (mine, _array(groups), Value(field), words)
             found = Request.objects.filter(Q(_Hides("policy", "payload", *asked)))
             return found.values_list("run_id", flat=True)
 

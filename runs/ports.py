@@ -15,7 +15,7 @@ from typing import Protocol, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Model, QuerySet
+from django.db.models import Expression, Model, QuerySet
 from django.utils.module_loading import import_string
 
 from accounts.models import User
@@ -162,9 +162,9 @@ class Story(Protocol):
         """The ids of runs that an operator must look at, as a query; None: there are never any."""
 
 
-Hiding = Callable[[str, Collection[str]], QuerySet[Model, UUID]]
+Hiding = Callable[[str, Collection[str] | Expression], QuerySet[Model, UUID]]
 """The ids of runs in which a field, or one of some values in lower case under whatever name, is
-hidden, as a query of rows with a `run`."""
+hidden, as a query of rows with a `run`. The values may be an array that the database makes."""
 
 
 class Masks(Protocol):

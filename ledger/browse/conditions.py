@@ -98,8 +98,12 @@ class Condition:
 
 def jsonpath(path: str, conditions: Iterable[Condition]) -> str:
     """Some value at the path meets all of these, as jsonpath; in lax mode it looks into lists."""
-    steps = "".join(f".{json.dumps(name)}" for name in path.split("."))
-    return f"${steps} ? ({' && '.join(each.test for each in conditions)})"
+    return f"{place(path)} ? ({' && '.join(each.test for each in conditions)})"
+
+
+def place(path: str) -> str:
+    """The values at the path, as jsonpath."""
+    return "$" + "".join(f".{json.dumps(name)}" for name in path.split("."))
 
 
 def plain(number: Decimal) -> str:

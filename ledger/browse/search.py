@@ -95,15 +95,19 @@ def scope(filters: Filters, user: User) -> Scope:
 
 def _not_hidden(filters: Filters, user: User) -> Q:
     """No effect is found by a value that its pages hide from who searches: that would tell it."""
-    asked = [(each.path, [each.word]) for each in filters.conditions if each.word]
-    if filters.text:
-        asked += [("", spellings) for spellings in _spellings(filters.text)]
     where = Q()
-    if asked and not user.has_perm(web.REVEAL):
-        hiding = upper.masks().hiding(user)
-        for field, words in asked:
-            hidden = hiding(field, [word.lower() for word in words])
-            where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
+    if user.has_perm(web.REVEAL) or not (filters.conditions or filters.text):
+        return where
+    hiding = upper.masks().hiding(user)
+    found = [
+        hiding(each.path, _Words(OuterRef("args"), Value(conditions.place(each.path))))
+        for each in filters.conditions
+    ]
+    if filters.text:
+        words = [word.lower() for spellings in _spellings(filters.text) for word in spellings]
+        found.append(hiding("", words))
+    for hidden in found:
+        where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
     return where
 
 
@@ -345,6 +349,16 @@ class _Meets(_Condition):
 
     template = "(%(expressions)s)::jsonpath)"
     arg_joiner = " @? ("
+
+
+class _Words(Func):
+    """The values of a JSON document at a path, as texts in lower case."""
+
+    template = (
+        "ARRAY(SELECT lower(held #>> '{}') FROM jsonb_path_query(%(expressions)s)::jsonpath) held)"
+    )
+    arg_joiner = ", ("
+    output_field = ArrayField(TextField())
 
 
 class _Values(Func):

@@ -281,16 +281,22 @@ def test_the_policy_of_then_goes_on_to_keep_values_and_fields_from_being_found(
     [
         {"where": f"account = {IBAN}"},
         {"where": f"again = {SALARY}"},
+        {"where": f"again >= {SALARY - 1}"},
+        {"where": f"lines.pay <= {SALARY}, order_id = A-7"},
         {"q": IBAN.lower()},
         {"q": f"A-7 {SALARY}"},
     ],
 )
 def test_nobody_finds_an_effect_by_a_value_that_its_run_hides_from_them(client, ben, paid, asked):
-    Effect.objects.filter(pk=paid.pk).update(args=ARGS | {"account": IBAN, "again": SALARY})
+    Effect.objects.filter(pk=paid.pk).update(
+        args=ARGS | {"account": IBAN, "again": SALARY, "lines": [{"pay": SALARY}], "cents": 60_000}
+    )
     address = reverse("ledger:effect", args=[paid.uid])
     client.force_login(ben)
     assert address not in html_of(client.get("/ledger/", asked))
-    assert address in html_of(client.get("/ledger/", {"q": "A-7", "where": "order_id = A-7"}))
+    assert address in html_of(
+        client.get("/ledger/", {"q": "A-7", "where": "cents >= 5, order_id = A-7"})
+    )
     client.force_login(person("Otto", "operator"))
     assert address in html_of(client.get("/ledger/", asked))
 
