@@ -26,10 +26,14 @@ from ledger.forms import COMPENSATE, LiftForm, SettleForm, StopForm
 from ledger.models import Stop
 from ledger.queries import Detail
 from ledger.undo import compensating
-from runs import ports, registry, web
+from runs import ports, registry, visible, web
 from runs.errors import RunsError
+from runs.status import Park
+from runs.status import Status as RunStatus
 
 SEE = "ledger.view_effect"
+MOST_HELD = 20
+"""Runs that are named before a stop is lifted."""
 MOST_LIFTED = 20
 TYPED = ("reason", "reference", "evidence")
 """What is kept of the form while somebody proves who they are."""
@@ -151,7 +155,7 @@ def emergency_stops(request: HttpRequest) -> HttpResponse:
 @drafts.keeps("reason")
 def lift(request: HttpRequest, stop_id: int) -> HttpResponse:
     """Switch a stop off."""
-    web.reader(request, stops.PERMISSION)
+    user = web.reader(request, stops.PERMISSION)
     stop = get_object_or_404(Stop, pk=stop_id)
     kept = proof.kept(request)
     form = LiftForm(request.POST or None, initial=kept)
@@ -168,8 +172,12 @@ def lift(request: HttpRequest, stop_id: int) -> HttpResponse:
                 proof.forget(request)
                 messages.success(request, _("The stop is lifted. Runs parked for it go on."))
                 return HttpResponseRedirect(reverse("ledger:stops"))
+    parked = visible.to(user).filter(status=RunStatus.PARKED, park_reason=Park.EMERGENCY_STOP)
+    held = list(parked.order_by("created_at", "pk")[: MOST_HELD + 1])
     context = {
         "stop": stop,
+        "held": held[:MOST_HELD],
+        "more_held": len(held) > MOST_HELD,
         "form": form,
         "confirmed": kept is not None,
         "verb": _("Lift the stop"),

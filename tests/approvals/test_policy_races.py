@@ -1,4 +1,4 @@
-"""Races around policies, many of each: whoever is first, there is one verdict and the run agrees."""
+"""Races around policies, many of each: whoever wins, one verdict counts and the run agrees."""
 
 from __future__ import annotations
 

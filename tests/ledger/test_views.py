@@ -10,12 +10,16 @@ from django.db.models import F
 from django.urls import reverse
 
 from accounts import proof
+from accounts.actors import Actor
+from accounts.models import User
 from audit import canonical
 from audit.models import ClockTimestamp, Entry
-from ledger import facts
+from ledger import facts, stops
 from ledger.models import Effect, EffectAttempt, Incident, Look, Stop
 from runs.models import Lease, Run, Worker
+from runs.status import Park
 from tests.ledger.conftest import make_run
+from tests.support import standing as make
 from tests.support.people import PASSWORD, person
 from tests.support.web import html_of, link, text_of
 
@@ -426,6 +430,19 @@ def test_a_stop_is_set_shown_everywhere_and_lifted(as_ada):
     again = as_ada.post(address, {"reason": "Once more."})
     assert again.status_code == 409
     assert "Ada has lifted" in text_of(again)
+
+
+def test_who_lifts_a_stop_sees_first_what_goes_on_then(as_ada):
+    ada = User.objects.get(first_name="Ada")
+    stop = stops.set("everything", "", actor=Actor.person(ada, entry="page"), reason="x")
+    address = reverse("ledger:lift", args=[stop.pk])
+    assert "No run that you see is parked" in text_of(as_ada.get(address))
+    held = make.parked(Park.EMERGENCY_STOP, "Refund order 10405")
+    make.parked(Park.BAD_ANSWER, "Refund order 10340")
+    page = as_ada.get(address)
+    assert reverse("runs:run", args=[held.pk]) in html_of(page)
+    assert "10405" in text_of(page)
+    assert "10340" not in text_of(page)
 
 
 @pytest.mark.parametrize(
