@@ -69,6 +69,12 @@ def hides(key: str) -> str:
     return ""
 
 
+def names() -> str:
+    """A regular expression for all names of fields that `hides`, in whatever case; it fits some
+    that are shown as well, such as `discard`."""
+    return "|".join(sorted(word.replace("_", "_?") for word in settings.RUNS_HIDDEN_KEYS)) or "^$"
+
+
 def _is_card(text: str) -> bool:
     """Whether the last digit checks the others, as on payment cards (the Luhn algorithm)."""
     digits = [int(character) for character in text if character.isdigit()]

@@ -20,7 +20,7 @@ from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.rows import LONGEST_REFERENCE
 from ledger.status import STATES
-from runs import ports, registry, secondhand, web
+from runs import masking, ports, registry, secondhand, web
 from runs.forms import LIKE_CODE
 
 BY_HAND = "by_hand"
@@ -112,6 +112,17 @@ class FilterForm(forms.Form):
             self.fields["agent"] = forms.ChoiceField(
                 label=_("Agent"), choices=choices, required=False
             )
+
+    def clean_q(self) -> str:
+        typed: str = self.cleaned_data["q"]
+        if not self.reveals and masking.mask(typed).hidden:
+            raise forms.ValidationError(
+                _(
+                    "E-mail addresses and numbers of cards are hidden from you, so they cannot be"
+                    " searched for."
+                )
+            )
+        return typed
 
     def clean_where(self) -> tuple[Condition, ...]:
         try:

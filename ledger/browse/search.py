@@ -106,9 +106,16 @@ def _not_hidden(filters: Filters, user: User) -> Q:
     if filters.text:
         words = [word.lower() for spellings in _spellings(filters.text) for word in spellings]
         found.append(hiding("", words))
+        where &= ~(_secret("args", words) | _secret("run__input", words))
     for hidden in found:
         where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
     return where
+
+
+def _secret(document: str, words: list[str]) -> Q:
+    """Some field that is hidden for its name has one of these values."""
+    held = _Words(document, Value(conditions.secret_places()))
+    return Q(_HasOne(held, Value(words, ArrayField(TextField()))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

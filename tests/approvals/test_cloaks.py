@@ -301,6 +301,28 @@ def test_nobody_finds_an_effect_by_a_value_that_its_run_hides_from_them(client, 
     assert address in html_of(client.get("/ledger/", asked))
 
 
+@pytest.mark.parametrize("input_of_the_run", [False, True])
+def test_nobody_finds_an_effect_by_a_value_that_is_hidden_for_its_name(
+    client, paid, input_of_the_run
+):
+    secret, shown = {"customer": {"homePhone": "+4912345"}}, {"order_id": "A-7", "size": "XL"}
+    Effect.objects.filter(pk=paid.pk).update(args=shown if input_of_the_run else shown | secret)
+    if input_of_the_run:
+        Run.objects.filter(pk=paid.run_id).update(input=secret)
+    address = reverse("ledger:effect", args=[paid.uid])
+    for name, found in (("Cy", False), ("Otto", True)):
+        client.force_login(person(name, *(["operator"] if found else [])))
+        assert (address in html_of(client.get("/ledger/", {"q": "+4912345"}))) is found
+        assert address in html_of(client.get("/ledger/", {"q": "A-7 xl"}))
+
+
+def test_what_is_hidden_for_what_it_is_is_not_searched_for(client, paid):
+    client.force_login(person("Cy"))
+    assert "hidden from you" in html_of(client.get("/ledger/", {"q": "eve@example.org"}))
+    client.force_login(person("Otto", "operator"))
+    assert "hidden from you" not in html_of(client.get("/ledger/", {"q": "eve@example.org"}))
+
+
 def shared(query: str, path: str = "/runs/") -> None:
     SavedView.objects.create(
         owner=person("Rut"), path=path, query=query, name="Their view", shared=True
