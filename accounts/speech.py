@@ -59,8 +59,12 @@ def known() -> list[str]:
 
 def inside(label: str) -> str:
     """A label as it is written inside of a sentence: other languages than English keep capitals."""
-    english = (translation.get_language() or KEPT).startswith(KEPT)
-    return str(label).lower() if english else str(label)
+    return str(label).lower() if is_english() else str(label)
+
+
+def is_english() -> bool:
+    """Whether the language that is spoken now is that of the code."""
+    return (translation.get_language() or KEPT).startswith(KEPT)
 
 
 class Spoken(Exception):

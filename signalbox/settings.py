@@ -260,6 +260,7 @@ LANGUAGES = [("en", "English"), ("de", "German")]
 DEFAULT_LANGUAGE = env.one_of("SIGNALBOX_LANGUAGE", tuple(code for code, _ in LANGUAGES))
 """For people who chose none, in a browser that asks for none of them; and for their mails."""
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = ["signalbox.formats"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

@@ -13,8 +13,8 @@ BETWEEN = 10.5
 """Percent between two ticks, about the width of a long label on a desktop."""
 BETWEEN_MAJOR = 27.0
 """The same on a phone, where only major ticks have a label."""
-CLEAR, CLEAR_MAJOR = 3.5, 9.0
-"""Between a tick and a fold, whose length is written above it."""
+CLEAR, CLEAR_MAJOR = 5.5, 20.0
+"""Between a tick and a fold, whose length is written above it: on a desktop, and on a phone."""
 NARROWEST = 0.4
 """A stretch that is narrower has no ticks."""
 LENGTHS = (

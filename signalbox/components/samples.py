@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -12,6 +12,10 @@ from django.utils import timezone
 import approvals.status
 import ledger.status
 import runs.status
+from runs.timeline import drawing
+from runs.timeline.drawing import Chart
+from runs.timeline.drives import Drive
+from runs.timeline.lanes import Lane
 from signalbox.templatetags.ui import State
 
 RUN = "019acf3e-7b20-7000-8000-00000000c41e"
@@ -55,6 +59,47 @@ def states() -> list[tuple[str, Iterable[State]]]:
     ]
 
 
+def timeline(start: datetime) -> Chart:
+    """Of a run whose worker was lost, which then waited for a person and still goes on."""
+
+    def at(seconds: float) -> datetime:
+        return start + timedelta(seconds=seconds)
+
+    drives = [
+        Drive(
+            start=start,
+            end=at(34),
+            tone="warn",
+            rest="warn",
+            why="nobody drives: the worker was lost",
+            lost=True,
+            expired=at(64),
+            fence=1,
+            holder="worker@alpha:4711",
+        ),
+        Drive(
+            start=at(104),
+            end=at(153),
+            fence=2,
+            holder="worker@beta:1902",
+            rest="human",
+            why="waits for a person",
+        ),
+        Drive(start=at(4181), end=at(4240), fence=3, holder="worker@beta:1902"),
+    ]
+    branches = [
+        Lane(label="score", start=at(4186), end=at(4210)),
+        Lane(label="screen", start=at(4186), end=at(4228)),
+    ]
+    lanes = [
+        Lane(label="load_order", start=start, end=at(9)),
+        Lane(label="pay", start=at(9), end=at(140)),
+        Lane(label="approval_gate", start=at(140), end=at(4186), tone="human"),
+        Lane(label="check", start=at(4186), end=at(4240), current=True, below=branches),
+    ]
+    return drawing.draw(lanes, drives, start=start, end=at(4240), now=True)
+
+
 def context(form: forms.Form) -> dict[str, Any]:
     """For the template of the page, with `form` as its form."""
     now = timezone.now()
@@ -71,6 +116,7 @@ def context(form: forms.Form) -> dict[str, Any]:
         "before": BEFORE,
         "after": AFTER,
         "run_id": RUN,
+        "chart": timeline(now - timedelta(seconds=4240)),
         "newer": "?newer",
         "older": "?older",
     }

@@ -10,6 +10,7 @@ Words and marks
     {{ text|ours|visible }}               what was kept in English, translated if we said it
     {{ text|plain }}                      the same on one line of plain text, not escaped
     {{ state.label|inside }}              "done": a label as it is inside of a sentence
+    {{ holder|joints }}                   a worker, a tool: breaks at @ : . _ / only
     {{ run.id|short }}                    the last eight characters
     {% ident run.id %}                    the same, with the whole in a tooltip and a copy button
     {% copy text "Copy the JSON" %}       a button; there only where a script can copy
@@ -75,6 +76,8 @@ register = template.Library()
 ICONS = frozenset(
     re.findall(r'<symbol id="([\w-]+)"', Path(settings.BASE_DIR, "static/icons.svg").read_text())
 )
+JOINTS = re.compile(r"([@:._/]+)(?=\w)")
+"""Where the name of a worker, a tool or an agent may go on in the next line."""
 TONES = ("neutral", "info", "human", "ok", "warn", "bad")
 NOTICE_ICONS = {
     "neutral": "info",
@@ -132,6 +135,13 @@ def upto(number: int, most: int) -> str:
 def visible(text: object) -> SafeString:
     """Errors of ours are in the reader's language."""
     return visible_text.visible(text.shown if isinstance(text, speech.Spoken) else str(text))
+
+
+@register.filter
+def joints(name: object) -> SafeString:
+    """A name out of programs, escaped, which breaks at its joints before it breaks elsewhere."""
+    shown = visible(name)
+    return shown if "<" in shown else mark_safe(JOINTS.sub(r"\1<wbr>", shown))  # noqa: S308  # escaped
 
 
 @register.filter
@@ -355,8 +365,9 @@ def tone(message: Message) -> str:
 
 @register.filter
 def sentence(text: str) -> SafeString:
-    """allauth Writes Its Headings Like This: make a plain sentence of one."""
-    return mark_safe(" ".join(conditional_escape(text).split()).capitalize())  # noqa: S308  # escaped
+    """allauth Writes Its Headings Like This: make a plain sentence of one, in English."""
+    plainly = " ".join(conditional_escape(text).split())
+    return mark_safe(plainly.capitalize() if speech.is_english() else plainly)  # noqa: S308  # escaped
 
 
 @register.filter

@@ -10,12 +10,13 @@ import pytest
 from django import forms
 from django.conf import settings
 from django.template import Context, Template
-from django.utils import timezone
+from django.utils import timezone, translation
 
 import approvals.status
 import ledger.status
 import runs.status
 from runs.status import State
+from signalbox import visible as visible_text
 from signalbox.templatetags import ui
 
 NOW = datetime(2026, 11, 29, 15, 21, 4, 112_345, tzinfo=UTC)
@@ -174,3 +175,11 @@ def test_a_diff_says_in_words_what_its_colours_say() -> None:
 def test_a_title_of_a_library_becomes_a_sentence() -> None:
     assert render("{% filter sentence %}\n Change\n Password {% endfilter %}") == "Change password"
     assert ui.sentence("<b>") == "&lt;b&gt;"
+    with translation.override("de"):
+        assert ui.sentence("Zwei-Faktor-Authentifizierung") == "Zwei-Faktor-Authentifizierung"
+
+
+def test_a_name_breaks_at_its_joints() -> None:
+    assert ui.joints("w1@host:7") == "w1@<wbr>host:<wbr>7"
+    assert ui.joints("a.b & c_<d>") == "a.<wbr>b &amp; c_&lt;d&gt;"
+    assert ui.joints("pay\u202e.x") == visible_text.visible("pay\u202e.x")

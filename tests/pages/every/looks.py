@@ -50,7 +50,17 @@ SMALL = """() => {
   ];
 }"""
 """Controls that a finger misses: ours are at least 40 pixels high, on a phone's bars 44."""
-WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+WIDE = """() => {
+  const over = (it) => it.scrollWidth - it.clientWidth;
+  const scrolls = (it) => /auto|scroll/.test(getComputedStyle(it).overflowX);
+  const meant = ".scroll, .chips, pre, textarea";
+  const inside = [...document.querySelectorAll("main *")]
+    .filter((it) => over(it) > 0 && scrolls(it) && !it.matches(meant))
+    .map((it) => `${over(it)} px too wide inside of ${it.outerHTML.slice(0, 120)}`);
+  const page = over(document.documentElement);
+  return page > 0 ? [`${page} px too wide`, ...inside] : inside;
+}"""
+"""What scrolls sideways and is not made to: the page, or a panel that hides it from the page."""
 READ = """() => {
   const main = document.querySelector("main").cloneNode(true);
   for (const it of main.querySelectorAll("time")) it.textContent = "at some time";
@@ -89,13 +99,13 @@ def everywhere(page: Page) -> Iterator[str]:
             found = _axe(page, () if whole else COLOURS if theme == "dark" else SEEN)
             yield from (f"{width} {theme}: {each}" for each in found)
         yield from (f"{width}: too low: {each}" for each in page.evaluate(SMALL))
-        yield from _fits(page)
+        yield from fits(page)
     page.emulate_media(color_scheme="light")
     resize(page, NARROWEST)
-    yield from _fits(page)
+    yield from fits(page)
     page.evaluate(UNFOLD)
     page.evaluate(SETTLED)
-    yield from _fits(page)
+    yield from fits(page)
     yield from (f"unfolded: {each}" for each in _axe(page, SEEN))
 
 
@@ -109,11 +119,10 @@ def shifts(page: Page) -> list[str]:
     return found
 
 
-def _fits(page: Page) -> Iterator[str]:
-    over = page.evaluate(WIDE)
-    if over > 0:
-        width = page.viewport_size["width"] if page.viewport_size else "?"
-        yield f"{width}: {over} px too wide"
+def fits(page: Page) -> Iterator[str]:
+    """What is too wide for the screen as it is."""
+    width = page.viewport_size["width"] if page.viewport_size else "?"
+    yield from (f"{width}: {each}" for each in page.evaluate(WIDE))
 
 
 def _axe(page: Page, rules: tuple[str, ...] = ()) -> list[str]:

@@ -73,7 +73,7 @@ def _every_state(world: World) -> dict[str, Request]:
         approve(made[name], ben)
     reject(made["rejected"], eve, comment="No receipt.", reason="No receipt")
     for name in ("expired", "withdrawn"):
-        closed = {"status": name, "closed_at": clock.now(), "close_reason": "The run moved on."}
+        closed = {"status": name, "closed_at": clock.now(), "close_reason": "the run moved on"}
         Request.objects.filter(pk=made[name].pk).update(**closed)
     made["after superseded"] = ask(
         made["superseded"].run, pending(ours("Refund order 10390 in full", args=REFUND))

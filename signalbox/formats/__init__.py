@@ -1,0 +1,1 @@
+"""How dates are written where a library formats them; our own pages ask `signalbox.words`."""
