@@ -106,6 +106,11 @@ def place(path: str) -> str:
     return "$" + "".join(f".{json.dumps(name)}" for name in path.split("."))
 
 
+def places_within(names: Iterable[str]) -> str:
+    """All values within the fields whose paths end like this, as jsonpath."""
+    return f"$.**{''.join(f'.{json.dumps(name)}' for name in names)}.**"
+
+
 def secret_places() -> str:
     """The values of all fields that may be hidden for their names, as jsonpath."""
     name = json.dumps(masking.names())

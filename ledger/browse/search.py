@@ -98,7 +98,8 @@ def _not_hidden(filters: Filters, user: User) -> Q:
     where = Q()
     if user.has_perm(web.REVEAL) or not (filters.conditions or filters.text):
         return where
-    hiding = upper.masks().hiding(user)
+    masks = upper.masks()
+    hiding = masks.hiding(user)
     found = [
         hiding(each.path, _Words(OuterRef("args"), Value(conditions.place(each.path))))
         for each in filters.conditions
@@ -106,15 +107,17 @@ def _not_hidden(filters: Filters, user: User) -> Q:
     if filters.text:
         words = [word.lower() for spellings in _spellings(filters.text) for word in spellings]
         found.append(hiding("", words))
-        where &= ~(_secret("args", words) | _secret("run__input", words))
+        masked = map(conditions.places_within, masks.anywhere(user).paths)
+        for place in (conditions.secret_places(), *masked):
+            where &= ~(_holds("args", place, words) | _holds("run__input", place, words))
     for hidden in found:
         where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
     return where
 
 
-def _secret(document: str, words: list[str]) -> Q:
-    """Some field that is hidden for its name has one of these values."""
-    held = _Words(document, Value(conditions.secret_places()))
+def _holds(document: str, place: str, words: list[str]) -> Q:
+    """Some value there is one of these."""
+    held = _Words(document, Value(place))
     return Q(_HasOne(held, Value(words, ArrayField(TextField()))))
 
 
@@ -359,10 +362,12 @@ class _Meets(_Condition):
 
 
 class _Words(Func):
-    """The values of a JSON document at a path, as texts in lower case."""
+    """The values of a JSON document at a path, as searches know them."""
 
     template = (
-        "ARRAY(SELECT lower(held #>> '{}') FROM jsonb_path_query(%(expressions)s)::jsonpath) held)"
+        "ARRAY(SELECT CASE jsonb_typeof(held)"
+        " WHEN 'number' THEN trim_scale((held #>> '{}')::numeric)::text"
+        " ELSE lower(held #>> '{}') END FROM jsonb_path_query(%(expressions)s)::jsonpath) held)"
     )
     arg_joiner = ", ("
     output_field = ArrayField(TextField())

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from accounts.models import SavedView
 from approvals import clock
+from approvals.models import Request
 from audit import canonical
 from ledger.models import Drift, Effect
 from runs import masking
@@ -321,6 +322,35 @@ def test_what_is_hidden_for_what_it_is_is_not_searched_for(client, paid):
     assert "hidden from you" in html_of(client.get("/ledger/", {"q": "eve@example.org"}))
     client.force_login(person("Otto", "operator"))
     assert "hidden from you" not in html_of(client.get("/ledger/", {"q": "eve@example.org"}))
+
+
+@pytest.mark.parametrize(
+    ("args", "typed"),
+    [
+        (ARGS | {"salary": 60_001}, "60001"),  # as who approved it has changed it
+        (ARGS | {"salary": 123}, "123"),
+        (ARGS | {"salary": 60_001.0}, "60001"),
+        ({"to": [{"iban": "another"}], "order_id": "A-7"}, "another"),
+        ({"to": {"iban": {"bank": "B-1"}}, "order_id": "A-7"}, "B-1"),
+    ],
+)
+@pytest.mark.parametrize("asked", [True, False])
+def test_nor_by_what_stands_in_a_field_that_is_hidden(
+    client, ben, request, run, args, typed, asked
+):
+    paid = request.getfixturevalue("paid")
+    Effect.objects.filter(pk=paid.pk).update(args=args)
+    if not asked:
+        Request.objects.all().delete()
+        run.started_by = ben
+        run.save()
+    address = reverse("ledger:effect", args=[paid.uid])
+    client.force_login(ben)
+    assert typed not in html_of(client.get(address))
+    assert address in html_of(client.get("/ledger/", {"q": "A-7"}))
+    assert address not in html_of(client.get("/ledger/", {"q": typed}))
+    client.force_login(person("Otto", "operator"))
+    assert address in html_of(client.get("/ledger/", {"q": typed}))
 
 
 def shared(query: str, path: str = "/runs/") -> None:
