@@ -28,6 +28,7 @@ from approvals.eligibility import Involved, Person
 from approvals.models import Decision, Request
 from approvals.policy import Gate, Risk
 from approvals.status import DELIVERIES, STATES, Status, Verdict
+from runs import planner
 from runs.models import Run
 from runs.status import LIVE, State
 
@@ -96,13 +97,17 @@ def needs(user: User) -> list[Row]:
 
 def pending(user: User) -> list[Row]:
     """Every open request that this person may see, the most urgent first; light ones, too."""
-    mine = {request.pk for request, _ in _mine(user)}
-    found = visible_to(user).filter(status=Status.PENDING).select_related("run").only(*LIGHT)
+    mine = _mine(user)
+    waiting = visible_to(user).filter(status=Status.PENDING).select_related("run").only(*LIGHT)
+    found = waiting.exclude(planner.among("id", (request.pk for request, _ in mine)))
     book = policy.in_force()
-    return _sorted(
-        _row(request, gates.of(request, book), mine=request.pk in mine)
+    rows = [_row(request, gate, mine=True) for request, gate in mine]
+    rows += [
+        _row(request, gates.of(request, book))
         for request in found.order_by("deadline", "pk")[:MOST]
-    )
+    ]
+    rows.sort(key=lambda row: (row.request.deadline, row.request.pk))
+    return _sorted(rows[:MOST])
 
 
 def whole(rows: Iterable[Row]) -> list[Row]:

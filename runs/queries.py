@@ -137,18 +137,18 @@ class Counts:
 
 
 def counts(user: User) -> Counts:
-    """Of what this person may see. Two queries; both look at live and at recent runs only."""
+    """Of what this person may see. Three queries; all look at live and at recent runs only."""
     recently = Q(status=Status.FAILED, created_at__gte=ClockTimestamp() - RECENTLY)
-    found = (
-        visible.to(user)
-        .filter(Q(status__in=LIVE) | recently)
-        .aggregate(
-            **{name: Count("pk", filter=Q(status=name)) for name in LIVE},
-            failed=Count("pk", filter=Q(status=Status.FAILED)),
-            stuck=Count("pk", filter=standing.stuck()),
-        )
+    seen = visible.to(user)
+    found = seen.filter(Q(status__in=LIVE) | recently).aggregate(
+        **{name: Count("pk", filter=Q(status=name)) for name in LIVE},
+        failed=Count("pk", filter=Q(status=Status.FAILED)),
     )
-    return Counts(attention=visible.to(user).filter(attention()).count(), **found)
+    return Counts(
+        attention=seen.filter(attention()).count(),
+        stuck=seen.filter(standing.stuck()).count(),  # by itself: it alone needs the leases
+        **found,
+    )
 
 
 # --- what rows need besides the run ---------------------------------------------------------------

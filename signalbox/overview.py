@@ -123,19 +123,21 @@ def _add_outbox(page: Overview) -> None:
 def _add_approvals(page: Overview, user: User) -> None:
     """Whoever decides is told what waits for them; everybody else, what waits for somebody."""
     inbox = reverse("approvals:inbox")
-    needs = [row.request for row in approvals.needs(user)]
+    needs = approvals.needs(user)
     page.mine = bool(needs)
     if user.has_perm(DECIDES):
         page.numbers.append(Number(label=_("Needs you"), count=len(needs), url=inbox, tone="human"))
     if needs:
-        oldest = sorted(needs, key=lambda request: request.created_at)
+        needs.sort(key=lambda row: row.request.created_at)
+        count, page.waiting = len(needs), [row.request for row in needs[:SHORT]]
     else:
         open_ = approvals.visible_to(user).filter(status=RequestStatus.PENDING)
-        oldest = list(open_.select_related("run").order_by("created_at")[: approvals.MOST])
+        count = open_[: approvals.MOST].count()
+        page.waiting = list(open_.select_related("run").order_by("created_at")[:SHORT])
     if not user.has_perm(DECIDES):
         label, url = _("Waiting for approval"), f"{inbox}?view=pending"
-        page.numbers.append(Number(label=label, count=len(oldest), url=url, tone="human"))
-    page.waiting, page.waiting_more = oldest[:SHORT], max(len(oldest) - SHORT, 0)
+        page.numbers.append(Number(label=label, count=count, url=url, tone="human"))
+    page.waiting_more = max(count - SHORT, 0)
 
 
 def _add_runs(page: Overview, user: User) -> None:

@@ -109,11 +109,8 @@ class Request(models.Model):
                 name="approvals_request_nudge",
                 condition=Q(status=status.Status.PENDING, nudge_at__isnull=False),
             ),
-            GinIndex(
-                fields=("groups",),
-                name="approvals_request_groups",
-                condition=Q(status=status.Status.PENDING),
-            ),
+            GinIndex(fields=("groups",), name="approvals_request_groups"),
+            GinIndex(fields=("people",), name="approvals_request_people"),
             models.Index(fields=("group", "status", "deadline"), name="approvals_request_by_group"),
             models.Index(fields=("-created_at", "-id"), name="approvals_request_newest"),
             models.Index(
