@@ -47,6 +47,12 @@ def test_an_approval_on_paper_says_who_when_and_all_of_it(printed, asked, assert
     expect(opened).to_contain_text(f"/approvals/{asked.pk}/")
     for folded in printed.locator("main details > :not(summary)").all():
         assert folded.evaluate("it => it.checkVisibility()"), folded.text_content()
+    asked_at = printed.locator("time[data-relative]").first
+    size, content = asked_at.evaluate(
+        "it => [getComputedStyle(it).fontSize, getComputedStyle(it, '::after').content]"
+    )
+    assert size == "0px"
+    assert content == f'"{asked_at.get_attribute("title")}"'
     assert_fits(printed)
     for control in printed.locator("button, select, .btn, nav").all():
         expect(control).not_to_be_visible()
