@@ -41,9 +41,11 @@ them to decide."""
 LIGHT = (
     *("shape", "payload", "digest", "schema", "policy", "joined", "node", "tool", "status"),
     *("group", "groups", "people", "title", "created_at", "deadline", "closed_at"),
+    *("round", "policy_version"),
     *("run__agent", "run__started_by"),
 )
-"""What it takes to know whether somebody may decide a request, and which place it has in a list."""
+"""What it takes to know whether somebody may decide a request, which place it has in a list, and of
+which kind it is."""
 HEAVY = ("askers", "run__input", "run__output", "run__error", "run__park_detail")
 """What no list shows."""
 MOST = 500

@@ -9,7 +9,6 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from uuid import UUID
 
 from accounts.models import User
@@ -97,18 +96,19 @@ class Offer:
 
 def lots(user: User) -> list[Lot]:
     """What waits for this person, by kind; the kinds with the most requests first."""
-    items = sorted(_items(_waiting(user), user), key=lambda each: each.kind.token)
-    found = [tuple(group) for _, group in groupby(items, key=lambda each: each.kind.token)]
+    found: dict[Kind, list[Item]] = {}
+    for item in _items(queries.needs(user), user):
+        found.setdefault(item.kind, []).append(item)
     made = [
-        Lot(kind=group[0].kind, items=group, nearest=min(each.request.deadline for each in group))
-        for group in found
+        Lot(kind=kind, items=tuple(items), nearest=min(each.request.deadline for each in items))
+        for kind, items in found.items()
     ]
     return sorted(made, key=lambda lot: (-len(lot.items), lot.nearest, lot.kind.token))
 
 
 def of_kind(user: User, verdict: str, token: str) -> Offer:
     """All of one kind that wait for this person, up to MOST, the most urgent first."""
-    rows = _items(_waiting(user), user)
+    rows = _items(queries.whole(queries.needs(user)), user)
     return _offer([each for each in rows if each.kind.token == token], verdict)
 
 
@@ -124,10 +124,6 @@ def picked(user: User, verdict: str, ids: Collection[UUID]) -> Offer:
         left=offer.left,
         gone=tuple((each, STATES[each.status].sentence) for each in gone.order_by("pk")[:MOST]),
     )
-
-
-def _waiting(user: User) -> list[Row]:
-    return queries.whole(queries.needs(user))
 
 
 def gates_of(user: User, ids: Collection[UUID]) -> list[Gate]:
