@@ -15,6 +15,7 @@ def html_of(response: Any) -> str:
 def text_of(response: Any) -> str:
     """What a person reads in the main part of the page."""
     main = html_of(response).split("<main", 1)[-1].partition(">")[2].split("</main>", 1)[0]
+    main = main.replace("<wbr>", "")  # where a word may break, it is one word all the same
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", main)).split())
     return re.sub(r" ([.,:;])", r"\1", words)
 
