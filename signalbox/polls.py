@@ -4,8 +4,8 @@
    read before the answer was made. While the stamp stays, the same browser that asks again with
    that ETag gets 304, and no view runs. Nothing is ever shown from here: a 304 has no content.
 2. The stamp is one statement (sql/stamp.sql), read at most once a second in a process. Tables that
-   beat by themselves are not in it: pages of a run ask for its lease besides, and pages that show
-   every worker are never answered from here.
+   beat by themselves are not in it: pages of a run ask for its lease besides, lists of runs for the
+   newest beat of all leases, and pages that show every worker are never answered from here.
 3. PostgreSQL counts written rows up to ten seconds late; the newest audit entry counts at once.
    After LONGEST an answer is made anew in any case.
 """
@@ -35,6 +35,8 @@ BEATING = (
 )
 SHOWS_BEATS = ("/workers/", "/runs/operations/")
 """Pages on which leases are renewed and workers are seen."""
+OF_RUNS = ("/", "/runs/")
+"""Lists that say when leases end, what their holders do, and that no step has moved."""
 OF_RUN = re.compile(r"^/runs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 NAMES = ("Cookie", "Accept-Language", "HX-Target", "Host")
 """Headers that an answer may depend on."""
@@ -51,8 +53,7 @@ class Unchanged:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not _is_poll(request):
             return self.get_response(request)
-        key, now = _key(request), stamp()
-        now = now and now + lease_stamp(request.path)
+        key, now = _key(request), stamp(request.path)
         known = caches["polls"].get(key)
         if now and known == (request.headers.get("If-None-Match"), now):
             return HttpResponseNotModified(headers={"ETag": known[0]})
@@ -62,28 +63,30 @@ class Unchanged:
         return response
 
 
-def stamp() -> str:
-    """Changes when a page may have; empty if the database does not say."""
-    known: str | None = caches["polls"].get("stamp")
+def stamp(path: str) -> str:
+    """Changes when the page there may have; empty if the database does not say."""
+    known: tuple[str, str] | None = caches["polls"].get("stamp")
     if known is None:
         known = _read()
-        known = known and f"{known}.{dispatch.reachable()}"
         caches["polls"].set("stamp", known, FRESH)
-    return known
-
-
-def lease_stamp(path: str) -> str:
-    """Changes with every beat of the one who drives the run that this page is of."""
-    of_run = OF_RUN.match(path)
-    if of_run is None:
+    changes, beats = known
+    if not changes:
         return ""
-    held = Lease.objects.filter(pk=UUID(of_run[1])).values_list(
-        "fence", "expires_at", "renewed_at", "progress_at"
-    )
-    return f" {held.first()}"
+    if path in OF_RUNS:
+        return f"{changes} {beats}"
+    of_run = OF_RUN.match(path)
+    return f"{changes} {_beat(UUID(of_run[1]))}" if of_run else changes
 
 
-def _read() -> str:
+def _beat(run_id: UUID) -> object:
+    """Changes with every beat of the one who drives this run."""
+    held = Lease.objects.filter(pk=run_id)
+    return held.values_list("fence", "expires_at", "renewed_at", "progress_at").first()
+
+
+def _read() -> tuple[str, str]:
+    """What changes with every change, and with every beat of a lease; empty texts if the database
+    does not say."""
     params: dict[str, Any] = {
         "beating": list(BEATING),
         "alive_for": workers.alive_for(),
@@ -92,10 +95,10 @@ def _read() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute(statements.read("signalbox", "stamp"), params)
-            (found,) = cursor.fetchone()
+            changes, beats = cursor.fetchone()
     except DatabaseError:
-        return ""
-    return str(found)
+        return "", ""
+    return f"{changes}.{dispatch.reachable()}", str(beats)
 
 
 def _is_poll(request: HttpRequest) -> bool:
