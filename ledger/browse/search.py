@@ -11,12 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import Enum, auto
 from itertools import groupby
 from uuid import UUID
 
-from django.contrib.postgres.fields import ArrayField
 from django.db.models import (
     BooleanField,
     Exists,
@@ -32,22 +30,18 @@ from django.db.models.lookups import IContains
 
 from accounts.models import User
 from ledger import ports, queries
-from ledger.browse import conditions
+from ledger.browse import conditions, hidden, words
 from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
-from ledger.models import Effect, EffectAttempt, Incident, Number, Sought
-from runs import planner, visible, web
-from runs import ports as upper
+from ledger.models import Effect, EffectAttempt, Incident, Number
+from runs import planner, visible
 
 MOST = 5_000
 """Effects that a filter may have to count as rare."""
-COMMON = 50_000
-"""Effects that the planner expects to have a word that is not looked up."""
 FEW = 500
 """Runs that somebody may see whose effects are looked up."""
 NEWEST = 10_000
 """Effects, the newest ones, in which parts of arguments are looked for."""
-_NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 _KEY = re.compile(r"(?P<key>.+?)(#[0-9]+)?")
 Ids = QuerySet[Model, object]
 
@@ -83,7 +77,7 @@ def scope(filters: Filters, user: User) -> Scope:
     where = plain & seen
     for side in sides:
         where &= side.where
-    where &= _not_hidden(filters, user)
+    where &= hidden.not_from(filters, user)
     rare = [found for side in sides if (found := side.look()) is not None]
     breadth = Breadth.IN_ORDER if plain else Breadth.EVERYTHING
     return Scope(
@@ -91,34 +85,6 @@ def scope(filters: Filters, user: User) -> Scope:
         rare=min(rare, key=len, default=None),
         breadth=Breadth.MIXED if sides or seen else breadth,
     )
-
-
-def _not_hidden(filters: Filters, user: User) -> Q:
-    """No effect is found by a value that its pages hide from who searches: that would tell it."""
-    where = Q()
-    if user.has_perm(web.REVEAL) or not (filters.conditions or filters.text):
-        return where
-    masks = upper.masks()
-    hiding = masks.hiding(user)
-    found = [
-        hiding(each.path, _Words(OuterRef("args"), Value(conditions.place(each.path))))
-        for each in filters.conditions
-    ]
-    if filters.text:
-        words = [word.lower() for spellings in _spellings(filters.text) for word in spellings]
-        found.append(hiding("", words))
-        masked = map(conditions.places_within, masks.anywhere(user).paths)
-        for place in (conditions.secret_places(), *masked):
-            where &= ~(_holds("args", place, words) | _holds("run__input", place, words))
-    for hidden in found:
-        where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
-    return where
-
-
-def _holds(document: str, place: str, words: list[str]) -> Q:
-    """Some value there is one of these."""
-    held = _Words(document, Value(place))
-    return Q(_HasOne(held, Value(words, ArrayField(TextField()))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,10 +216,9 @@ def _by_path(asked: Iterable[Condition]) -> Iterator[tuple[str, list[Condition]]
 
 def _compared(path: str, asked: list[Condition]) -> _Side:
     where = Q(_Meets("args", Value(conditions.jsonpath(path, asked))))
-    words = [each.word for each in asked if each.operator == "=" and each.word]
-    if words:
-        alone = [[word] for word in words]
-        return _Side(where=where, ids=(_with_words(alone),), common=_are_common(alone))
+    alone = [[each.word] for each in asked if each.operator == "=" and each.word]
+    if alone:
+        return _Side(where=where, ids=(words.known_by(alone),), common=words.are_common(alone))
     bounds = {
         {">=": "value__gte", "<=": "value__lte"}[each.operator]: each.number
         for each in asked
@@ -270,18 +235,20 @@ def _compared(path: str, asked: list[Condition]) -> _Side:
 
 def _text(filters: Filters) -> _Side:
     text = filters.text.replace("\x00", "").strip()
-    words = _spellings(text)
+    sought = words.spellings(text)
     parts = [_begins(text), Q(tool__in=_tools_like(text)), _key(text)]
     identity = _uuid(text)
     if identity is not None:
         parts += [Q(uid=identity), Q(run_id=identity)]
     if filters.in_arguments:
         parts.append(Q(_newest(), IContains(_Values("args"), text)))
-    where = _all_words("sought__words", words)
+    where = words.all_of("sought__words", sought)
     for part in parts:
         where |= part
     return _Side(
-        where=where, ids=(*map(_ids, parts), _with_words(words)), common=_are_common(words)
+        where=where,
+        ids=(*map(_ids, parts), words.known_by(sought)),
+        common=words.are_common(sought),
     )
 
 
@@ -297,38 +264,8 @@ def _newest() -> Q:
     return Q(created_at__gt=first) if first else Q()
 
 
-def _spellings(text: str) -> list[list[str]]:
-    """The words of a search, each in the ways in which it may be known."""
-    words = [text] if len(text.split()) < 2 else text.split()
-    return [[word, *_as_number(word)] for word in words]
-
-
-def _as_number(word: str) -> list[str]:
-    return [conditions.plain(Decimal(word))] if _NUMBER.fullmatch(word) else []
-
-
 def _tools_like(text: str) -> list[str]:
     return [name for name in queries.tools() if text.lower() in name.lower()]
-
-
-def _with_words(words: list[list[str]]) -> Ids:
-    return Sought.objects.filter(_all_words("words", words)).values_list("effect_id", flat=True)
-
-
-def _are_common(words: list[list[str]]) -> bool:
-    """Whether so many effects have these words that looking them up takes longer than walking down
-    the list: the index of words reads all that have one before it gives the first."""
-    known = Sought.objects.all()
-    for spellings in words:
-        known = known.filter(words__overlap=[each.lower() for each in spellings])
-    return planner.expected(known) > COMMON
-
-
-def _all_words(field: str, words: list[list[str]]) -> Q:
-    where = Q()
-    for spellings in words:
-        where &= Q(_HasOne(field, Value(spellings, ArrayField(TextField()))))
-    return where
 
 
 def _uuid(text: str) -> UUID | None:
@@ -341,36 +278,12 @@ def _uuid(text: str) -> UUID | None:
 # --- what the ORM has no words for ----------------------------------------------------------------
 
 
-class _Condition(Func):
-    """Something that holds or does not."""
-
-    output_field = BooleanField()
-
-
-class _HasOne(_Condition):
-    """Whether an array has one of these words, in whatever case."""
-
-    template = "%(expressions)s)::text[])))"
-    arg_joiner = " && ARRAY(SELECT lower(unnest(("
-
-
-class _Meets(_Condition):
+class _Meets(Func):
     """Whether a JSON document has what a jsonpath looks for."""
 
     template = "(%(expressions)s)::jsonpath)"
     arg_joiner = " @? ("
-
-
-class _Words(Func):
-    """The values of a JSON document at a path, as searches know them."""
-
-    template = (
-        "ARRAY(SELECT CASE jsonb_typeof(held)"
-        " WHEN 'number' THEN trim_scale((held #>> '{}')::numeric)::text"
-        " ELSE lower(held #>> '{}') END FROM jsonb_path_query(%(expressions)s)::jsonpath) held)"
-    )
-    arg_joiner = ", ("
-    output_field = ArrayField(TextField())
+    output_field = BooleanField()
 
 
 class _Values(Func):

@@ -1,0 +1,39 @@
+"""No effect is found by a value that its pages hide from who searches: that would tell it."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Exists, OuterRef, Q, TextField, Value
+
+from accounts.models import User
+from ledger.browse import conditions, words
+from ledger.browse.filters import Filters
+from runs import ports, web
+
+
+def not_from(filters: Filters, user: User) -> Q:
+    """What is asked of an effect besides, so that these filters tell this person nothing hidden."""
+    where = Q()
+    if user.has_perm(web.REVEAL) or not (filters.conditions or filters.text):
+        return where
+    masks = ports.masks()
+    hiding = masks.hiding(user)
+    found = [
+        hiding(each.path, words.Words(OuterRef("args"), Value(conditions.place(each.path))))
+        for each in filters.conditions
+    ]
+    if filters.text:
+        sought = [each.lower() for ways in words.spellings(filters.text) for each in ways]
+        found.append(hiding("", sought))
+        masked = map(conditions.places_within, masks.anywhere(user).paths)
+        for place in (conditions.secret_places(), *masked):
+            where &= ~(_holds("args", place, sought) | _holds("run__input", place, sought))
+    for hidden in found:
+        where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
+    return where
+
+
+def _holds(document: str, place: str, sought: list[str]) -> Q:
+    """Some value there is one of these."""
+    held = words.Words(document, Value(place))
+    return Q(words.HasOne(held, Value(sought, ArrayField(TextField()))))
