@@ -8,7 +8,7 @@ HIDES = r"""
 CREATE FUNCTION approvals_hides(
     policy jsonb, payload jsonb, now_masked text[], groups text[], field text, words text[]
 ) RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE AS $$
+LANGUAGE sql STABLE PARALLEL SAFE COST 5000 AS $$
     SELECT EXISTS (
         SELECT
           FROM (SELECT mask #>> '{}' AS mask FROM jsonb_path_query(policy, '$.**.masked[*]') mask

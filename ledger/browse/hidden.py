@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Exists, OuterRef, Q, TextField, Value
+from django.db.models import OuterRef, Q, TextField, Value
 
 from accounts.models import User
 from ledger.browse import conditions, words
 from ledger.browse.filters import Filters
-from runs import ports, web
+from runs import planner, ports, web
 
 
 def not_from(filters: Filters, user: User) -> Q:
@@ -29,7 +29,7 @@ def not_from(filters: Filters, user: User) -> Q:
         for place in (conditions.secret_places(), *masked):
             where &= ~(_holds("args", place, sought) | _holds("run__input", place, sought))
     for hidden in found:
-        where &= ~Q(Exists(hidden.filter(run=OuterRef("run"))))
+        where &= ~Q(planner.beside(hidden, run="run"))
     return where
 
 
