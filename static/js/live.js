@@ -6,7 +6,7 @@ import { say } from "./words.js";
 const PAUSED = "signalbox.paused";
 const root = document.documentElement;
 
-let pressed = null; // what the reader holds down
+let pressed = null; // what is held down
 document.addEventListener("pointerdown", ({ target }) => { pressed = target; });
 for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => { pressed = null; });
 
@@ -17,13 +17,13 @@ const resting = (region) =>
 
 const due = new WeakMap();
 const plan = (region) => {
-  due.set(region, Date.now() + region.dataset.live * 1000 * 2 ** Math.min(region.dataset.failures ?? 0, 4));
+  due.set(region, performance.now() + region.dataset.live * 1000 * 2 ** Math.min(region.dataset.failures ?? 0, 4));
 };
 const look = () => {
   for (const region of document.querySelectorAll("[data-live]")) {
     region.dataset.since ??= clock();
     if (!due.has(region)) plan(region);
-    if (Date.now() < due.get(region) || resting(region) || region.matches(".htmx-request")) continue;
+    if (performance.now() < due.get(region) || resting(region) || region.matches(".htmx-request")) continue;
     plan(region);
     htmx.trigger(region, "live");
   }
@@ -31,7 +31,7 @@ const look = () => {
 setInterval(look, 500);
 
 // An answer that comes while the reader is busy is dropped, and the row that they point at or have
-// chosen stays where it is, whatever appears above it.
+// chosen stays where it is, whatever comes above.
 let kept = {};
 document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
   if (!target.dataset?.live || detail.requestConfig?.triggeringEvent?.type !== "live") return;
@@ -56,7 +56,7 @@ document.addEventListener("htmx:afterRequest", ({ target, detail }) => {
     else plan(target);
     return;
   }
-  dataset.failures = Number(dataset.failures ?? 0) + 1;
+  dataset.failures = +(dataset.failures ?? 0) + 1;
   plan(target);
   if ("quiet" in dataset || "stale" in dataset) return;
   dataset.stale = "";

@@ -77,6 +77,12 @@ def test_nothing_is_asked_while_the_reader_holds_or_has_selected_something(watch
     watched.answered()
 
 
+def test_a_clock_that_is_set_back_stops_no_updates(watched) -> None:
+    page = watched.page
+    page.clock.set_system_time(page.evaluate("Date.now()") / 1000 - 3600)
+    watched.answered()
+
+
 def test_a_paused_page_stays_silent_when_it_is_seen_again(watched) -> None:
     page = watched.page
     page.get_by_role("button", name="Pause updates").click()
