@@ -12,7 +12,8 @@ from django.contrib.auth.models import Group
 from accounts import groups
 from accounts.models import User
 from approvals import clock, electorate, eligibility, policy
-from approvals.eligibility import Involved, NotEligible, Standing
+from approvals.eligibility import Involved, Standing
+from approvals.errors import NotEligible
 from approvals.models import Delegation
 from approvals.policy import Excluded, Gate, Who
 from tests.support.people import person
