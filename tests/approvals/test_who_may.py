@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Group
@@ -12,9 +13,10 @@ from django.contrib.auth.models import Group
 from accounts import groups
 from accounts.models import User
 from approvals import clock, electorate, eligibility, policy
+from approvals.electorate import Electorate
 from approvals.eligibility import Involved, Standing
 from approvals.errors import NotEligible
-from approvals.models import Delegation
+from approvals.models import Delegation, Request
 from approvals.policy import Excluded, Gate, Who
 from tests.support.people import person
 
@@ -70,8 +72,20 @@ def test_together_they_are_as_each_alone(gate: Gate, seed: int) -> None:
     )
     gate = replace(gate, excluded=frozenset({Excluded.REQUESTER, Excluded.HANDS}))
     alone = [eligibility.person(User.objects.get(pk=each.pk)) for each in people]
+    slow = {each.user_id: eligibility.standing(each, gate, involved) for each in alone}
     together = {each.user_id: each for each in electorate.deciders()}
     assert set(together) == {each.user_id for each in alone if each.may_decide}
-    for each in filter(lambda one: one.may_decide, alone):
-        found = eligibility.standing(together[each.user_id], gate, involved)
-        assert told(found) == told(eligibility.standing(each, gate, involved))
+    for user_id, each in together.items():
+        assert told(eligibility.standing(each, gate, involved)) == told(slow[user_id])
+    request = Request(run_id=uuid4())
+    everybody = Electorate(
+        people=tuple(together.values()),
+        involved={request.run_id: involved},
+        approved={},
+        proposed={},
+        strict={},
+    )
+    may = {user_id: told(each) for user_id, each in everybody._may(request, gate).items()}
+    assert may == {
+        user_id: told(each) for user_id, each in slow.items() if isinstance(each, Standing)
+    }
