@@ -146,7 +146,7 @@ def test_operators_see_what_they_did_themselves(client, cy):
         assert other.pk not in shown(response)
     assert "Your own actions" in text_of(response)
     assert "Sealed" not in text_of(response)
-    assert "Cy" not in html_of(response).partition("<main")[2]
+    assert "Cy" not in text_of(response)  # a token of a form may hold anything
 
 
 @pytest.mark.parametrize("name", ["Ben", "Dee"])
