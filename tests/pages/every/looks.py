@@ -64,7 +64,7 @@ WIDE = """() => {
 READ = """() => {
   const main = document.querySelector("main").cloneNode(true);
   for (const it of main.querySelectorAll("time")) it.textContent = "at some time";
-  const scripted = "[hidden], .copy, [data-pause], [data-replay]";
+  const scripted = "[hidden], .copy, [data-pause], [data-replay], noscript";
   for (const it of main.querySelectorAll(`${scripted}, .axis text`)) it.remove();
   const text = main.textContent.replace(/\\s+/g, " ").trim();
   return text.replace(/(\\d+ ?(ms|s|m|min|h|d|days)\\b ?)+/g, "some time ").replace(/\\d+/g, "0");
