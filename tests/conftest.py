@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 from django.conf import settings
+from django.db.backends.postgresql.creation import DatabaseCreation
 
 from signalbox.embedded import services
 from tests.support import chromium, flush
@@ -21,6 +22,15 @@ PAGES_NOT_RUN = "no Chromium on this machine: install the package chromium, or r
 
 def pytest_sessionstart() -> None:
     services.use(settings.STATE_DIR)
+    DatabaseCreation._destroy_test_db = _drop  # type: ignore[attr-defined]  # the stubs lack it
+
+
+def _drop(self: DatabaseCreation, name: str, verbosity: int) -> None:
+    """Also if a thread of a server, or a heart, still holds a connection."""
+    del verbosity
+    self.connection.close_pool()
+    with self._nodb_cursor() as cursor:  # type: ignore[attr-defined]  # the stubs lack it
+        cursor.execute(f"DROP DATABASE {self.connection.ops.quote_name(name)} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session", autouse=True)
