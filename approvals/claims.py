@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef
 
 from accounts.actors import Actor, ClockTimestamp
 from accounts.models import User
-from approvals import eligibility, errors
+from approvals import eligibility, errors, persons
 from approvals.electorate import gate_of
 from approvals.models import Claim, Request, Vote
 from approvals.status import Status, Verdict
@@ -41,8 +41,8 @@ def take(request_id: UUID, *, actor: Actor) -> None:
     request = Request.objects.select_related("run").filter(pk=request_id).first()
     if request is None:
         raise errors.NoSuchRequest
-    person = eligibility.identify(actor)
-    involved = eligibility.involved(request.run)
+    person = persons.identify(actor)
+    involved = persons.involved(request.run)
     refusal = eligibility.why_not(person, gate_of(request), involved, Verdict.REJECTED)
     if refusal is not None:
         raise refusal

@@ -18,7 +18,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import BooleanField, Expression, Func, Model, Q, QuerySet, TextField, Value
 
 from accounts.models import User
-from approvals import eligibility, gates, policy
+from approvals import gates, persons, policy
 from approvals.models import Request
 from approvals.policies import masks
 from approvals.policies.steps import Mask
@@ -39,7 +39,7 @@ class Masks:
 
     def of_runs(self, run_ids: Collection[UUID], user: User) -> Mapping[UUID, Cloak]:
         book = policy.in_force()
-        groups = eligibility.person(user).groups
+        groups = persons.reader(user).groups
         asked: dict[UUID, list[Request]] = {run_id: [] for run_id in run_ids}
         for request in _asked(run_ids, book):
             asked[request.run_id].append(request)
@@ -50,13 +50,13 @@ class Masks:
         }
 
     def anywhere(self, user: User) -> Cloak:
-        masked = masks.for_reader(_all(policy.in_force()), eligibility.person(user).groups)
+        masked = masks.for_reader(_all(policy.in_force()), persons.reader(user).groups)
         ends = map(_end, masked)
         paths = (tuple(name for name in end if not name.isdecimal()) for end in ends)
         return Cloak(paths=frozenset(filter(None, paths)))
 
     def hiding(self, user: User) -> Hiding:
-        groups = eligibility.person(user).groups
+        groups = persons.reader(user).groups
         mine = _array(map(str, masks.for_reader(_all(policy.in_force()), groups)))
 
         def hiding(field: str, values: Collection[str] | Expression) -> QuerySet[Model, UUID]:

@@ -36,6 +36,7 @@ from approvals import (
     gates,
     glance,
     nudges,
+    persons,
     policy,
     refusals,
     replies,
@@ -153,8 +154,8 @@ def _decide(run_id: UUID, request_id: UUID, ballot: Ballot) -> Outcome | errors.
     if first is not None:
         return first
 
-    person = eligibility.identify(ballot.actor)
-    involved = eligibility.involved(run)
+    person = persons.identify(ballot.actor)
+    involved = persons.involved(run)
     book = policy.hold()  # from here no change of a policy is saved until this has ended
     at = clock.now()  # of the vote and the decision too, so that none is later than the deadline
     if request.status == Status.PENDING and not deadlines.passed(request, at):

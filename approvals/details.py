@@ -17,6 +17,7 @@ from approvals import (
     eligibility,
     errors,
     gates,
+    persons,
     queries,
     replies,
     rounds,
@@ -108,8 +109,8 @@ def of(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
     if request is None:
         raise errors.NoSuchRequest
     gate = gates.of(request)
-    person = eligibility.person(user)
-    refusals = _refusals(request, gate, person, eligibility.involved(request.run))
+    person = persons.reader(user)
+    refusals = _refusals(request, gate, person, persons.involved(request.run))
     votes = list(request.votes.select_related("user", "on_behalf_of").order_by("at", "pk"))
     free = user.has_perm(replies.ANSWER)
     asked = replies.asked(request, gate, free=free)

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.contrib.auth.models import Group
 
 from accounts.backends import PeopleBackend
-from approvals import eligibility, gates, policy
+from approvals import eligibility, gates, persons, policy
 from approvals.eligibility import PERMISSION, Involved, Person, Standing
 from approvals.errors import NotEligible
 from approvals.models import Request, Vote
@@ -72,7 +72,7 @@ class Electorate:
                 proposals.setdefault(vote.request_id, []).append(vote)
         return cls(
             people=deciders() if found else (),
-            involved=eligibility.involved_in(request.run for request in found),
+            involved=persons.involved_in(request.run for request in found),
             approved={request_id: frozenset(ids) for request_id, ids in approved.items()},
             proposed={request_id: frozenset(ids) for request_id, ids in proposed.items()},
             strict={
@@ -219,7 +219,7 @@ def deciders() -> tuple[Person, ...]:
         for user in found.only(*WHO).order_by("pk")
         if user.may_sign_in
     }
-    lent = eligibility.lent_to(able)
+    lent = persons.lent_to(able)
     return tuple(replace(person, absent=lent.get(user_id, ())) for user_id, person in able.items())
 
 

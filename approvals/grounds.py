@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from accounts.models import User
-from approvals import eligibility, gates, queries
+from approvals import gates, persons, queries
 from approvals.models import Decision, Request, Vote
 from approvals.policies import masks
 from approvals.status import STATES, Delivery, Status, Verdict
@@ -98,6 +98,6 @@ def _name(vote: Vote) -> str:
 
 
 def _payload(request: Request, user: User) -> object:
-    groups = eligibility.person(user).groups
+    groups = persons.reader(user).groups
     hidden = masks.for_reader(gates.of(request).masked, groups)
     return masks.cover(request.payload, hidden, root="payload").value

@@ -19,6 +19,7 @@ from approvals import (
     clock,
     eligibility,
     gates,
+    persons,
     policy,
     replies,
     rounds,
@@ -164,7 +165,7 @@ def visible_to(user: User) -> QuerySet[Request]:
         return Request.objects.none()
     if user.has_perm("runs.view_payload") or user.has_perm("audit.view_entry"):
         return Request.objects.all()
-    return Request.objects.filter(_asked_of(eligibility.person(user)))
+    return Request.objects.filter(_asked_of(persons.reader(user)))
 
 
 def _asked_of(person: Person) -> Q:
@@ -191,7 +192,7 @@ def _mine(user: User) -> list[tuple[Request, Gate]]:
 def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
     """How many there were to look at in this part, nearest deadline first, and those that this
     person may decide."""
-    person = eligibility.person(user)
+    person = persons.reader(user)
     if not person.may_decide:
         return 0, []
     open_ = Request.objects.filter(_asked_of(person), status=Status.PENDING)
@@ -206,7 +207,7 @@ def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
     )
     if not found:
         return 0, []
-    involved = eligibility.involved_in(request.run for request in found)
+    involved = persons.involved_in(request.run for request in found)
     book = policy.in_force()
     asked = [(each, gates.of(each, book)) for each in found]
     mine = [each for each in asked if _can_act(*each, person, involved[each[0].run_id])]

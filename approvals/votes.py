@@ -13,7 +13,7 @@ from uuid import UUID
 
 from accounts.actors import Actor
 from accounts.speech import later
-from approvals import eligibility, errors, notices, requests, shapes, waking
+from approvals import eligibility, errors, notices, persons, requests, shapes, waking
 from approvals.electorate import Electorate
 from approvals.eligibility import Involved, Standing
 from approvals.errors import NotEligible
@@ -172,7 +172,7 @@ class Count:
         ).select_related("edited_by")
         for vote in proposals.order_by("pk"):
             if self._same(vote) and vote.edited_by is not None:
-                editor = Standing(person=eligibility.bare(vote.edited_by))
+                editor = Standing(person=persons.bare(vote.edited_by))
                 if eligibility.one_voice(editor, self.standing, self.involved.agent):
                     raise eligibility.echo(editor.person.label)
                 return vote.edited_by.pk
@@ -260,13 +260,13 @@ def standing_votes(votes: Mapping[int, Vote], gate: Gate, involved: Involved) ->
     """Of these approvals by user id, those that count now: one for each voice, oldest first."""
     votes = {user_id: vote for user_id, vote in votes.items() if counts(vote, gate)}
     heard: list[Standing] = []
-    for person in sorted(eligibility.people(votes), key=lambda each: votes[each.user_id].pk):
+    for person in sorted(persons.of(votes), key=lambda each: votes[each.user_id].pk):
         now = eligibility.standing(person, gate, involved)
         if isinstance(now, NotEligible):
             continue
         then = votes[person.user_id].on_behalf_of
         if then is not None and now.absent is None:
-            now = replace(now, absent=eligibility.bare(then))
+            now = replace(now, absent=persons.bare(then))
         if not any(eligibility.one_voice(now, other, involved.agent) for other in heard):
             heard.append(now)
     return heard

@@ -76,15 +76,20 @@ class Book:
 @once.a_page
 def in_force() -> Book:
     """Raises ImproperlyConfigured if the settings are in force and cannot be read."""
-    newest = PolicyVersion.objects.order_by("-number").first()
-    return seed() if newest is None else of(newest)
+    return _newest()
 
 
 def hold() -> Book:
-    """The book in force; it stays so until this transaction ends."""
+    """The book in force; it stays so until this transaction ends. Read after it is held, whatever
+    was found before."""
     with connection.cursor() as cursor:
         cursor.execute(statements.read("approvals", "hold_policies"), {"key": LOCK})
-    return in_force()
+    return _newest()
+
+
+def _newest() -> Book:
+    newest = PolicyVersion.objects.order_by("-number").first()
+    return seed() if newest is None else of(newest)
 
 
 def seed() -> Book:

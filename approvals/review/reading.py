@@ -16,7 +16,7 @@ from accounts.actors import Actor
 from accounts.models import User
 from accounts.proof import Missing
 from accounts.speech import later as _
-from approvals import amounts, claims, clock, eligibility, queries, shapes, urgency
+from approvals import amounts, claims, clock, eligibility, persons, queries, shapes, urgency
 from approvals.amounts import Amount
 from approvals.claims import Looker
 from approvals.details import Detail
@@ -170,7 +170,7 @@ def ahead(detail: Detail, user: User) -> Ahead | None:
 
 def sees_all(detail: Detail, user: User) -> bool:
     """Whether nothing is hidden from this person, because it is for them to decide."""
-    person = eligibility.person(user)
+    person = persons.reader(user)
     nobody = eligibility.Involved(requester_id=None)
     return eligibility.why_not(person, detail.gate, nobody, Verdict.REJECTED) is None
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from approvals import eligibility
+from approvals import eligibility, persons
 from approvals.eligibility import Involved, Person
 from approvals.policy import Excluded, Gate, Who
 from tests.support.people import person
@@ -58,17 +58,17 @@ def test_all_groups_are_needed():
 
 
 def test_people_are_looked_up_as_they_are_now(ben):
-    assert eligibility.people([ben.pk])[0].may_decide
+    assert persons.of([ben.pk])[0].may_decide
     type(ben).objects.filter(pk=ben.pk).update(is_active=False)
-    assert not eligibility.people([ben.pk])[0].may_decide
+    assert not persons.of([ben.pk])[0].may_decide
 
 
 def test_people_of_the_demo_decide_only_in_demo_mode(db, settings):
     dan = person("Dan", "finance", "approver", is_demo=True)
     settings.DEMO = False
-    assert not eligibility.people([dan.pk])[0].may_decide
+    assert not persons.of([dan.pk])[0].may_decide
     settings.DEMO = True
-    assert eligibility.people([dan.pk])[0].may_decide
+    assert persons.of([dan.pk])[0].may_decide
 
 
 def test_who_is_involved_is_read_once_for_many_runs(
@@ -78,7 +78,7 @@ def test_who_is_involved_is_read_once_for_many_runs(
     two.interventions.create(kind="retry", user=eve, label="Eve", reason="r")
     two.interventions.create(kind="force_resume", user=None, label="command line", reason="r")
     with django_assert_num_queries(1):
-        found = eligibility.involved_in([one, two])
+        found = persons.involved_in([one, two])
     assert found[one.pk] == Involved(requester_id=ada.pk, agent="refund_desk")
     assert found[two.pk] == Involved(
         requester_id=None, hands={eve.pk: "retry"}, agent="refund_desk"

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 
 from accounts import errors as accounts_errors
 from accounts.models import User
-from approvals import clock, delegations, details, eligibility, errors, queries
+from approvals import clock, delegations, details, errors, persons, queries
 from approvals.electorate import Electorate, gate_of
 from approvals.models import Decision, Delegation, Vote
 from audit.models import Entry
@@ -251,7 +251,7 @@ def test_nobody_stands_in_for_themselves(ben, delegate):
 
 def test_a_delegation_holds_by_the_databases_clock(ben, gus, delegate):
     delegate()
-    assert [each.stand_in for each in eligibility.under_way()] == [gus]
+    assert [each.stand_in for each in persons.under_way()] == [gus]
     Delegation.objects.update(ends_at=clock.now())
-    assert not eligibility.under_way().exists()
+    assert not persons.under_way().exists()
     assert now(Delegation.objects.get()).ended_at is None

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group
 
 from accounts import groups
 from accounts.models import User
-from approvals import clock, electorate, eligibility, policy
+from approvals import clock, electorate, eligibility, persons, policy
 from approvals.electorate import Electorate
 from approvals.eligibility import Involved, Standing
 from approvals.errors import NotEligible
@@ -71,7 +71,7 @@ def test_together_they_are_as_each_alone(gate: Gate, seed: int) -> None:
         agent=AGENT,
     )
     gate = replace(gate, excluded=frozenset({Excluded.REQUESTER, Excluded.HANDS}))
-    alone = [eligibility.person(User.objects.get(pk=each.pk)) for each in people]
+    alone = [persons.person(User.objects.get(pk=each.pk)) for each in people]
     slow = {each.user_id: eligibility.standing(each, gate, involved) for each in alone}
     together = {each.user_id: each for each in electorate.deciders()}
     assert set(together) == {each.user_id for each in alone if each.may_decide}

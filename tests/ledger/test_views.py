@@ -52,6 +52,12 @@ def in_doubt(**fields) -> Effect:
     return one
 
 
+def asked_in_vain(one: Effect) -> Look:
+    """The provider was asked what became of it, and did not answer."""
+    given = {"provider_key": one.provider_key, "attempt": 1, "counts": False}
+    return Look.objects.create(effect=one, answer="silent", error="No answer", **given)
+
+
 def page_of(one: Effect, name: str = "effect") -> str:
     return reverse(f"ledger:{name}", args=[one.uid])
 

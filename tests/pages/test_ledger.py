@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from ledger import facts
-from ledger.models import Effect, Incident, Look, Stop
+from ledger.models import Effect, Incident, Stop
 from runs import dispatch
-from tests.ledger.test_views import call, effect, in_doubt
+from tests.ledger.test_views import asked_in_vain, call, effect, in_doubt
 from tests.support.people import PASSWORD, person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
@@ -45,14 +45,7 @@ def world(db: None) -> dict[str, Effect]:
     one = made["twice"]
     Incident.objects.create(kind="duplicate", run=one.run, effect=one, facts={"second": HOSTILE})
     doubtful = made["in doubt"]
-    Look.objects.create(
-        effect=doubtful,
-        provider_key=doubtful.provider_key,
-        attempt=1,
-        answer="silent",
-        counts=False,
-        error="No answer",
-    )
+    asked_in_vain(doubtful)
     Effect.objects.filter(pk=doubtful.pk).update(updated_at=facts.clock() - timedelta(hours=1))
     Stop.objects.create(scope="tool", name="carrier.book", reason=HOSTILE, set_by="Ada")
     return made

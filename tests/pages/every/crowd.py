@@ -19,13 +19,13 @@ from audit import seal, trail
 from audit.verbs import VERBS
 from ledger import facts, outbox
 from ledger.inventory import boxes
-from ledger.models import Drift, Effect, HookEvent, Incident, Look, Message, Stop, UndoPlan
+from ledger.models import Drift, Effect, HookEvent, Incident, Message, Stop, UndoPlan
 from runs.models import Intervention, Run, Worker
 from runs.operations import footing, ordering
 from runs.operations.ordering import Order
 from runs.status import Outcome, Park, Status
 from tests.approvals.conftest import approve, ask, ours, pending, reject
-from tests.ledger.test_views import ARGS, call, effect, in_doubt
+from tests.ledger.test_views import ARGS, asked_in_vain, call, effect, in_doubt
 from tests.pages.every.world import World
 from tests.pages.test_runs import waiting
 from tests.pages.test_tools import TOOLS
@@ -120,14 +120,7 @@ def _effects(number: int, run: Run | None = None) -> None:
         call(effect(run, status=status), outcome)
     by_hand = effect(run, settled_by="Ada", settle_reason="Seen.")
     Incident.objects.create(kind="duplicate", run=by_hand.run, effect=by_hand, facts={"n": 1})
-    Look.objects.create(
-        effect=doubtful,
-        provider_key=doubtful.provider_key,
-        attempt=1,
-        answer="silent",
-        counts=False,
-        error="No answer",
-    )
+    asked_in_vain(doubtful)
     HookEvent.objects.create(
         provider="fakepay", event=uuid4().hex, kind="refund", heard="incident", effect=doubtful
     )

@@ -16,14 +16,13 @@ from ledger.models import (
     HookEvent,
     HookRefusals,
     Incident,
-    Look,
     Message,
     Stop,
     UndoPlan,
 )
 from runs.models import Run
 from tests.ledger.conftest import make_run
-from tests.ledger.test_views import ARGS, call, effect, in_doubt
+from tests.ledger.test_views import ARGS, asked_in_vain, call, effect, in_doubt
 from tests.pages.test_tools import TOOLS
 
 if TYPE_CHECKING:
@@ -65,14 +64,7 @@ def _every_state() -> dict[str, Effect]:
     Incident.objects.create(
         kind="duplicate", run=twice.run, effect=twice, facts={"second": HOSTILE}
     )
-    Look.objects.create(
-        effect=doubtful,
-        provider_key=doubtful.provider_key,
-        attempt=1,
-        answer="silent",
-        counts=False,
-        error="No answer",
-    )
+    asked_in_vain(doubtful)
     HookEvent.objects.create(
         provider="fakepay", event="evt_1", kind="refund.updated", heard="incident", effect=doubtful
     )
