@@ -65,7 +65,7 @@ def expire(run: Run, request: Request) -> bool:
     if follows.answer is not shapes.NOTHING:
         _decide(request, follows.answer)
     notices.notify(notices.Event.DECIDED, request)
-    waking.wake(run.pk, cause="deadline", **_changes(run, follows.outcome))
+    waking.wake(run.pk, cause=noop("deadline"), **_changes(run, follows.outcome))
     if follows.outcome == OnDeadline.CANCEL and run.cancel_asked_at is None:
         trail.record(
             "run.cancel_asked",

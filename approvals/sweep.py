@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils.translation import gettext_noop as noop
 
 from accounts.actors import ClockTimestamp
 from approvals import clock, deadlines, gates, nudges, policy, requests, waking
@@ -172,7 +173,7 @@ def rouse(run_id: UUID) -> bool:
         run = _lock(asleep().filter(pk=run_id))
         if run is None:
             return False
-        waking.wake(run.pk, cause="sweep")
+        waking.wake(run.pk, cause=noop("found by the sweeper"))
         return True
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext_noop as noop
+
 from accounts.actors import Actor
 from accounts.speech import later
 from approvals import eligibility, errors, notices, persons, requests, shapes, waking
@@ -224,7 +226,7 @@ class Count:
             | ({"args_hash": decision.args_hash} if editor else {}),
         )
         notices.notify(notices.Event.DECIDED, self.request)
-        waking.wake(self.request.run_id, cause="decision")
+        waking.wake(self.request.run_id, cause=noop("decision"))
 
     def _record(self, verb: str, data: dict[str, object]) -> None:
         requests.record(

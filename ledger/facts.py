@@ -26,6 +26,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
+from django.utils.translation import gettext_noop as noop
 
 from accounts.actors import Actor
 from audit import canonical
@@ -175,7 +176,7 @@ def _succeeded(effect: Effect, attempt: EffectAttempt, outcome: Outcome, cut: st
     )
     facts = {"attempt": attempt.number, "reference": reference, "arguments": effect.args_hash}
     if late:
-        rows.wake(effect.run_id, cause="late answer")
+        rows.wake(effect.run_id, cause=noop("late answer"))
         rows.tell("effect.late_success", effect, data=facts | {"was": was})
     else:
         rows.tell("effect.sent", effect, data=facts)
@@ -284,7 +285,7 @@ def found(effect: Effect, look: Found, *, actor: Actor | None = None) -> None:
     }
     rows.tell("effect.confirmed", effect, data=facts, actor=actor)
     if was != status.Status.PENDING:
-        rows.wake(effect.run_id, cause="found")
+        rows.wake(effect.run_id, cause=noop("found by a look-up"))
 
 
 def absent(effect: Effect, *, upto: int) -> None:
@@ -326,7 +327,7 @@ def conclude(effect: Effect, retry_after: float | None = None, *, failing: bool 
             wait = rows.later(retry_after, row)
         rows.change(effect, status=status.Status.PENDING, error=last.error, retry_at=wait)
     if was == status.Status.IN_DOUBT:
-        rows.wake(effect.run_id, cause="late answer")
+        rows.wake(effect.run_id, cause=noop("late answer"))
         rows.tell("effect.late_refusal", effect, data={"attempt": last.number}, reason=last.error)
     if effect.status == status.Status.FAILED:
         facts = {"attempt": last.number, "arguments": effect.args_hash}
@@ -342,7 +343,7 @@ def doubt(effect: Effect, reason: str, *, actor: Actor | None = None) -> None:
     for attempt in effect.calls.filter(outcome=status.Outcome.OPEN):
         rows.close(attempt, status.Outcome.UNKNOWN, Outcome.unknown(reason))
     rows.change(effect, status=status.Status.IN_DOUBT, error=rows.text(reason), retry_at=None)
-    rows.wake(effect.run_id, cause="effect in doubt")
+    rows.wake(effect.run_id, cause=noop("effect in doubt"))
     rows.tell("effect.in_doubt", effect, reason=reason, actor=actor)
 
 

@@ -156,7 +156,7 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
         },
     )
     _tell(effect, actor, said.reason)
-    rows.wake(run_id, cause="effect settled")
+    rows.wake(run_id, cause=noop("effect settled"))
     return effect
 
 
@@ -167,7 +167,7 @@ def _tell(effect: Effect, actor: Actor, reason: str) -> None:
             did=_("settled an effect by hand"),
             permission=PERMISSION,
             run_id=effect.run_id,
-            title=f"{effect.tool}, {effect.run.title}",
+            about=f"{effect.tool}, {effect.run.title}",
             actor=actor,
             reason=reason,
             url=reverse("ledger:effect", args=[effect.uid]),

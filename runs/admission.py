@@ -13,6 +13,7 @@ from collections import Counter
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.functional import lazy
+from django.utils.translation import gettext_noop as noop
 
 from accounts import actors
 from accounts.actors import Actor
@@ -85,7 +86,7 @@ def start(agent: str, given: object, *, actor: Actor, key: str | None = None) ->
                 run_id=run.id,
                 data={"agent": declared.name, "version": declared.version, "key": key},
             )
-            dispatch.ring(run.id, cause="started")
+            dispatch.ring(run.id, cause=noop("started"))
             return run
     except (AccountsError, errors.RunsError) as refusal:
         trail.record_refused(

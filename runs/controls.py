@@ -18,6 +18,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop as noop
+from django.utils.translation import ngettext
 
 from accounts import actors, speech
 from accounts import errors as people
@@ -37,6 +39,10 @@ class Part(Protocol):
     @property
     def operation(self) -> str:
         """Its id, for the audit log."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs were chosen."""
 
     @property
     def age(self) -> timedelta:
@@ -185,7 +191,7 @@ def wake_parked(reason: status.Park, *, begun_by: datetime | None = None) -> lis
     for run in parked.select_for_update(no_key=True, of=("self",)):
         _forgive(run)
         _update(run, wakes=F("wakes") + 1)
-        dispatch.ring(run.pk, cause="woken")
+        dispatch.ring(run.pk, cause=noop("woken"))
         woken.append(run.pk)
     return woken
 
@@ -196,7 +202,7 @@ def forgive_parked(run_id: UUID) -> None:
     if run.status == status.Status.PARKED:
         _forgive(run)
     _update(run, wakes=F("wakes") + 1)
-    dispatch.ring(run_id, cause="woken")
+    dispatch.ring(run_id, cause=noop("woken"))
 
 
 def _intervene(  # noqa: PLR0913 (one row of the table of controls)
@@ -245,7 +251,7 @@ def _intervene(  # noqa: PLR0913 (one row of the table of controls)
                 part.done()
             if override:
                 _tell(override, done, permission, actor, part)
-            dispatch.ring(run_id, cause=speech.kept(kind.label).lower())
+            dispatch.ring(run_id, cause=speech.kept(kind.label))
     except (people.AccountsError, errors.RunsError) as refusal:
         with transaction.atomic(durable=True):
             if part:
@@ -272,10 +278,10 @@ def _tell(did: str, done: Intervention, permission: str, actor: Actor, part: Par
     overrides.tell(
         overrides.Override(
             key=f"operation {part.operation}" if part else f"intervention {done.pk}",
-            did=_("forced several runs to resume") if part else did,
+            did=_many(part.runs) if part else did,
             permission=permission,
             run_id=done.run_id,
-            title=done.run.title,
+            about="" if part else done.run.title,
             actor=actor,
             reason=done.reason,
             url=reverse("runs:operation", args=[part.operation])
@@ -283,6 +289,11 @@ def _tell(did: str, done: Intervention, permission: str, actor: Actor, part: Par
             else reverse("runs:run", args=[done.run_id]),
         )
     )
+
+
+def _many(runs: int) -> str:
+    said = ngettext("forced %(count)s run to resume", "forced %(count)s runs to resume", runs)
+    return said % {"count": runs}
 
 
 def _forgive(run: Run) -> None:

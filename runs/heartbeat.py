@@ -22,6 +22,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error, connection, connections
+from django.utils.translation import gettext_noop as noop
 
 from runs import statements, workers
 from runs.authority import Authority
@@ -55,7 +56,7 @@ class Heart:
             self.watched[key] = _Watched(authority, stall_after)
             self._ensure_thread()
         if self.draining:
-            authority.drain(authority.draining, "the worker is stopping")
+            authority.drain(authority.draining, noop("the worker is stopping"))
         try:
             yield
         finally:
@@ -67,7 +68,7 @@ class Heart:
         self.draining = True
         with self.guard:
             for watched in self.watched.values():
-                watched.authority.drain(watched.authority.draining, "the worker is stopping")
+                watched.authority.drain(watched.authority.draining, noop("the worker is stopping"))
 
     def _ensure_thread(self) -> None:
         if self.thread is None or self.pid != os.getpid() or not self.thread.is_alive():
@@ -112,14 +113,14 @@ class Heart:
         for (run_id, _), watch in renewing.items():
             authority = watch.authority
             if run_id not in renewed:
-                authority.drain(authority.lost, "the lease was taken over")
+                authority.drain(authority.lost, noop("the lease was taken over"))
                 continue
             cancel_asked, quiet = renewed[run_id]
             authority.deadline = deadline
             if cancel_asked:
-                authority.drain(authority.cancelled, "somebody asked to cancel")
+                authority.drain(authority.cancelled, noop("somebody asked to cancel"))
             if quiet > watch.stall_after:
-                authority.control.request_drain("no progress")
+                authority.control.request_drain(noop("no progress"))
             if quiet > 2 * watch.stall_after:
                 logger.error("run %s: no progress for %.0f s, given up", run_id, quiet)
                 watch.given_up_at = time.monotonic()

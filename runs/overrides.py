@@ -27,8 +27,8 @@ class Override:
     permission: str
     """Who has it is told, besides who acted."""
     run_id: UUID
-    title: str
-    """Of the run."""
+    about: str
+    """The title of the run; empty where it was done to several."""
     actor: Actor
     reason: str
     url: str

@@ -91,7 +91,7 @@ class Rest:
         )
 
     def _release(self, to: str) -> status.Outcome:
-        dispatch.ring(self.lease.run_id, cause="handed on", to=to)
+        dispatch.ring(self.lease.run_id, cause=noop("handed on"), to=to)
         if to:
             detail = f"{history.HANDED_ON} {to}"
             return self._rest(status.Outcome.RELEASED, status.Status.QUEUED, detail=detail)
@@ -111,7 +111,7 @@ class Rest:
         return self._rest(
             status.Outcome.RELEASED,
             status.Status.QUEUED,
-            detail="its retry is not due yet",
+            detail=noop("its retry is not due yet"),
             due_at=self.due_at,
             due_in=due_in,
         )

@@ -16,8 +16,9 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts import speech
 from audit.models import ClockTimestamp
-from runs import registry, status
+from runs import registry, status, stop
 from runs.models import Attempt, Lease, Run
 from runs.status import OVERLAYS, PARKS, STATES, Park, State, Status
 from runs.story import Phrase, Remark, phrase
@@ -156,7 +157,9 @@ def _main(run: Run, seen: Seen, *, stuck: bool, stalled: bool) -> tuple[Badge, P
         )
     if run.status == Status.PARKED:
         park = PARKS[run.park_reason]
-        return Badge(state=park), told or phrase(_line(run.park_detail) or park.sentence)
+        return Badge(state=park), told or phrase(
+            _line(speech.shown(run.park_detail)) or park.sentence
+        )
     if retrying(run):
         return _retrying(run, seen.last)
     badge = Badge(state=STATES[run.status])
@@ -181,7 +184,7 @@ def _plain(run: Run, seen: Seen, told: Phrase) -> Phrase:
         case Status.WAITING:
             return told or _at(_("deadline {at}"), run.wait_until)
         case Status.FAILED:
-            return phrase(_line(f"{run.error_class}: {run.error}".strip(": ")))
+            return phrase(_line(stop.told(run.error_class, run.error)))
         case Status.CANCELLED:
             return phrase(_line(_cancelled(run)))
         case Status.SUCCEEDED:
@@ -213,7 +216,7 @@ def _full(run: Run, busy: tuple[int, int] | None) -> str:
 def _retrying(run: Run, last: Attempt | None) -> tuple[Badge, Phrase]:
     at = timezone.localtime(run.due_at)
     label = _("Retrying at {at:%H:%M:%S}").format(at=at)
-    why = _line(f"{last.error_class}: {last.error}".strip(": ")) if last else ""
+    why = _line(stop.told(last.error_class, last.error)) if last else ""
     return Badge(state=OVERLAYS["retrying"], label=label), phrase(
         f"{why} · " if why else "", run.due_at
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from langgraph.errors import GraphBubbleUp
 
+from accounts import speech
 from runs.status import Park
 
 
@@ -19,7 +20,12 @@ class StopRun(GraphBubbleUp):
     """The reason shown to the operator; None: the lease is lost and somebody else goes on."""
 
     def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+        super().__init__(message or self.sentence())
+
+    @classmethod
+    def sentence(cls) -> str:
+        """What it says where nothing more is known, in English."""
+        return " ".join((cls.__doc__ or "").split())
 
 
 class AskAnew(StopRun):
@@ -28,3 +34,15 @@ class AskAnew(StopRun):
     # No error: the driver cuts the answer, and the node asks from what is true then.
     free = True
     retry_after = 0.0
+
+
+def told(error_class: str, error: str) -> str:
+    """What an attempt has raised, as people read it.
+
+    What stops a run is no error of the agent's code: it is told in our words, without the name of
+    its class, and in other languages than English without what was kept besides.
+    """
+    ours = {each.__name__: each for each in StopRun.__subclasses__()}.get(error_class)
+    if ours is None:
+        return f"{error_class}: {error}".strip(": ")
+    return error if speech.is_english() else speech.shown(ours.sentence())

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop as noop
 
 from runs import dispatch, statements, workers
 from runs.models import Pulse, Run
@@ -53,7 +54,9 @@ def ring_due() -> int:
     offers = workers.Offers.now() if due else workers.Offers({})
     rung = 0
     for run_id in due:
-        if not dispatch.ring_now(run_id, cause="sweep", to=offers.only(*wanted[run_id])):
+        if not dispatch.ring_now(
+            run_id, cause=noop("found by the sweeper"), to=offers.only(*wanted[run_id])
+        ):
             break  # the broker is away; the next pass tries again
         rung += 1
     return rung

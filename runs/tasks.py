@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from celery import shared_task
+from django.utils.translation import gettext_noop as noop
 
 from accounts.actors import Actor
 from runs import driver, sweeper, workers
@@ -16,7 +17,7 @@ PATIENCE = 300.0
 
 
 @shared_task(name="runs.tasks.drive")
-def drive(run_id: str, cause: str = "doorbell") -> None:
+def drive(run_id: str, cause: str = noop("doorbell")) -> None:
     driver.drive(UUID(run_id), holder=workers.holder(), cause=cause)
 
 

@@ -1,7 +1,7 @@
 """Mails about acts by hand that break a safety rule: to everybody else who could have done them.
 
-A mail names who acted, what, on which run and why, and leads to the page. It holds nothing that an
-agent wrote but the run's title, with hidden characters shown.
+A mail names who acted, what, on which run or how many and why, and leads to the page. It holds
+nothing that an agent wrote but the run's title, with hidden characters shown.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ MAIL = "operators.mail"
 def tell(override: Override) -> None:
     """In the transaction that acts."""
     subject = _("%(person)s %(did)s") % {"person": override.actor.label, "did": override.did}
+    what = f"{subject}:\n{visible.plain(override.about)}" if override.about else f"{subject}."
     text = _(
-        "%(person)s %(did)s:\n%(title)s\n\nReason: %(reason)s\n\n%(url)s\n\n"
+        "%(what)s\n\nReason: %(reason)s\n\n%(url)s\n\n"
         "You get this because you may do the same. If it was wrong, talk to %(person)s; the audit"
         " log keeps it."
     ) % {
         "person": override.actor.label,
-        "did": override.did,
-        "title": visible.plain(override.title),
+        "what": what,
         "reason": visible.plain(override.reason),
         "url": f"{settings.SIGNALBOX_URL.rstrip('/')}{override.url}",
     }

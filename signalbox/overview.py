@@ -145,7 +145,12 @@ def _add_runs(page: Overview, user: User) -> None:
     listed = reverse("runs:list")
     page.every = user.has_perm(visible.EVERY)
     page.numbers += [
-        Number(label=_("Stuck"), count=counts.stuck, url=f"{listed}?status=stuck", tone="warn"),
+        Number(
+            label=_("Needs an operator"),
+            count=counts.attention,
+            url=f"{listed}?attention=1",
+            tone="warn",
+        ),
         Number(
             label=_("Running now"),
             count=counts.running - counts.stuck,

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop as noop
+
 from accounts.actors import Actor
 from audit import canonical
 from ledger import facts, rows, status
@@ -35,7 +37,7 @@ def happened(effect: Effect, found: Found, *, actor: Actor) -> Heard:
     was = effect.status
     facts.found(effect, found, actor=actor)
     if was == Status.PENDING:
-        rows.wake(effect.run_id, cause="confirmed")
+        rows.wake(effect.run_id, cause=noop("confirmed"))
     if not ruled_out:
         return Heard.CONFIRMED
     return incident(Incident.Kind.CONTRADICTION, effect, reference)

@@ -11,12 +11,28 @@ from datetime import datetime
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from accounts.speech import later as _
 from ledger.models import EffectAttempt
-from ledger.status import Outcome
+from ledger.status import DONE, OUTCOMES, Outcome, Status
 from runs.models import Attempt
 from runs.status import Outcome as Driven
+from runs.status import State
 
 UNREPORTED = (Outcome.OPEN, Outcome.UNKNOWN)
+DONE_AFTER_ALL = State(
+    value="done_after_all",
+    label=_("Done, known later"),
+    tone="ok",
+    icon="check",
+    sentence=_("Nobody heard how the call ended. It was found out later that it happened."),
+)
+FAILED_AFTER_ALL = State(
+    value="failed_after_all",
+    label=_("Failed, known later"),
+    tone="bad",
+    icon="cross",
+    sentence=_("Nobody heard how the call ended. It was found out later that nothing happened."),
+)
 
 
 def every() -> QuerySet[EffectAttempt]:
@@ -44,3 +60,14 @@ def end(call: EffectAttempt) -> datetime | None:
 def outcome(call: EffectAttempt) -> str:
     """How it ended; of a call that is open though its worker is lost nobody can say."""
     return Outcome.UNKNOWN if call.outcome == Outcome.OPEN and end(call) else call.outcome
+
+
+def state(call: EffectAttempt) -> State:
+    """How it ended, as far as is known by now; the call's effect is at hand."""
+    ended, effect = outcome(call), call.effect
+    if ended == Outcome.UNKNOWN and call.number == effect.attempts:
+        if effect.status in DONE:
+            return DONE_AFTER_ALL
+        if effect.status == Status.FAILED:
+            return FAILED_AFTER_ALL
+    return OUTCOMES[ended]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts import speech
 from ledger.models import Effect, EffectAttempt, HookEvent, Look
-from ledger.status import ANSWERS, DONE, HEARD, OUTCOMES, STATES, Heard
+from ledger.status import ANSWERS, DONE, HEARD, STATES, Heard
 from ledger.timeline import calls
 from runs.status import State
 from runs.story import Event, phrase
@@ -50,7 +50,7 @@ def _called(call: EffectAttempt) -> Event:
     end = calls.end(call)
     return Event(
         at=call.started_at,
-        state=OUTCOMES[calls.outcome(call)],
+        state=calls.state(call),
         text=call.effect.tool,
         note=phrase(call.error or call.provider_ref),
         length=end - call.started_at if end else None,

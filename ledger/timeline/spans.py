@@ -17,7 +17,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from ledger.models import Effect, EffectAttempt, HookEvent, Look
-from ledger.status import ANSWERS, HEARD, OUTCOMES, STATES, Answer, Outcome, Status
+from ledger.status import ANSWERS, HEARD, STATES, Answer, Outcome, Status
 from ledger.timeline import calls, events
 from runs.story import Mark, Span, Stage
 
@@ -43,6 +43,7 @@ def of(run_id: UUID, *, since: datetime, until: datetime | None) -> list[Span]:
         found = found.filter(created_at__lt=until)
     known = {effect.pk: _Known(effect) for effect in found.order_by("created_at")[:MOST]}
     for call in calls.every().filter(effect__in=known).order_by("number")[:MOST_PARTS]:
+        call.effect = known[call.effect_id].effect
         known[call.effect_id].calls.append(call)
     for pk, mark in (*_looks(list(known)), *_hooks(list(known))):
         known[pk].marks.append(mark)
@@ -97,7 +98,7 @@ def _stages(known: _Known, marks: list[Mark]) -> Iterator[Stage]:
     starts = [call.started_at for call in known.calls]
     for number, call in enumerate(known.calls):
         outcome, end = calls.outcome(call), calls.end(call)
-        state = OUTCOMES[outcome]
+        state = calls.state(call)
         yield Stage(start=call.started_at, end=end, tone=state.tone, label=str(state.label))
         if outcome == Outcome.UNKNOWN and end:
             learned = [*starts[number + 1 :], *(mark.at for mark in marks)]

@@ -18,6 +18,7 @@ from datetime import timedelta
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext_noop as noop
 
 from accounts.actors import Actor
 from audit import trail
@@ -55,7 +56,7 @@ def work(turn: timedelta = TURN) -> int:
             break
         if not _can(found) or _held_up(found):
             continue
-        with afterwards.holding(found.run_id, holder=workers.holder(), cause="undo") as mine:
+        with afterwards.holding(found.run_id, holder=workers.holder(), cause=noop("undo")) as mine:
             if mine is not None:
                 taken += 1
                 with authority.using(mine):

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts import speech
 from accounts.models import User
+from runs import stop
 from runs.advice import blocks, whom
 from runs.advice.house import House
 from runs.advice.table import ADVICES, Advice
@@ -82,12 +84,12 @@ def _detail(run: Run, key: str) -> Phrase:
         asked = _("%(person)s asked to cancel ") % {"person": run.cancelled_by}
         return phrase(asked, run.cancel_asked_at, f": {why}.")
     if run.status == Status.PARKED:
-        detail = f" {run.park_detail.rstrip('.')}." if run.park_detail.strip() else ""
-        return phrase(wrong, detail)
+        detail = speech.shown(run.park_detail).strip().rstrip(".")
+        return phrase(wrong, f" {detail}." if detail else "")
     if key == "retrying":
         return phrase(wrong, " ", run.due_at, ".")
     if key == "failed" and (run.error_class or run.error):
-        return phrase(f"{run.error_class}: {run.error}".strip(": "), ".")
+        return phrase(stop.told(run.error_class, run.error), ".")
     return phrase(wrong)
 
 

@@ -19,6 +19,8 @@ from runs.queries import Row
 
 EVERY = 5
 """Seconds between two looks: a lease lives for half a minute."""
+MOST_STILL = 5
+"""Runs that stand still on this page, which is about workers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +40,13 @@ def workers(request: HttpRequest) -> HttpResponse:
     user = web.reader(request)
     found = crews()
     parts = health.everything(user)
+    standing_still = still(user)
     context = {
         "crews": [crew for crew in found if not crew.gone],
         "gone": [crew for crew in found if crew.gone],
         "held": held(user),
-        "still": still(user),
+        "still": standing_still[:MOST_STILL],
+        "more_still": len(standing_still) > MOST_STILL,
         "queue": backlog.queue(),
         "lines": backlog.lines(found),
         "parts": [part for part in parts if part.sign.key not in ("workers", "queue")],
@@ -54,14 +58,14 @@ def workers(request: HttpRequest) -> HttpResponse:
 
 
 def still(user: User) -> list[Still]:
-    """Runs that are running and do not move, the oldest first."""
+    """Runs that are running and do not move, the oldest first; one more than are shown."""
     found = (
         visible.to(user)
         .select_related("lease", "started_by")
         .filter(standing.stuck() | standing.stalled())
         .order_by("created_at")
     )
-    rows = queries.rows(list(found[: queries.PAGE]), user)
+    rows = queries.rows(list(found[: MOST_STILL + 1]), user)
     around = house.look() if rows else house.House()
     return [_still(row, telling.steps(row.run, row.standing, around, user)) for row in rows]
 

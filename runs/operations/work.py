@@ -148,6 +148,10 @@ class _Part:
     def operation(self) -> str:
         return str(self.item.operation_id)
 
+    @property
+    def runs(self) -> int:
+        return OperationItem.objects.filter(operation=self.item.operation_id).count()
+
     def begin(self, run: Run) -> None:
         mine = OperationItem.objects.select_for_update(no_key=True).get(pk=self.item.pk)
         if mine.outcome != Outcome.PENDING:

@@ -8,7 +8,9 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts import speech
 from accounts.speech import later
+from runs import stop
 from runs.admission import OF_A_FORM
 from runs.chain import Checkpoint, Page
 from runs.models import Attempt, Intervention, Run
@@ -67,7 +69,8 @@ def of_attempts(attempts: Sequence[Attempt]) -> Iterator[Event]:
             state=TAKEN,
             text=_("%(worker)s took the lease") % {"worker": attempt.holder},
             note=phrase(
-                _("fence %(fence)s · %(cause)s") % {"fence": attempt.fence, "cause": attempt.cause}
+                _("fence %(fence)s · %(cause)s")
+                % {"fence": attempt.fence, "cause": speech.shown(attempt.cause)}
             ),
             kind=kinds.ATTEMPTS,
         )
@@ -77,8 +80,8 @@ def of_attempts(attempts: Sequence[Attempt]) -> Iterator[Event]:
 
 def _ended(attempt: Attempt) -> Event:
     state = OUTCOMES[attempt.outcome]
-    error = f"{attempt.error_class}: {attempt.error}".strip(": ")
-    note = phrase(attempt.detail)
+    error = stop.told(attempt.error_class, attempt.error)
+    note = phrase(speech.shown(attempt.detail))
     if attempt.outcome == Outcome.LOST and attempt.seen_at:
         note = (
             *phrase(_("last heartbeat ")),

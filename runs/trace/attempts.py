@@ -12,8 +12,9 @@ from uuid import UUID
 
 from django.db import connection
 
+from accounts import speech
 from accounts.models import User
-from runs import chain, ports, statements
+from runs import chain, ports, statements, stop
 from runs.chain import Checkpoint
 from runs.masking import Cloak
 from runs.models import Attempt, Run
@@ -127,8 +128,7 @@ def rows(run_id: UUID, user: User, attempts: Sequence[Attempt], hides: Cloak | N
 
 
 def _said(attempt: Attempt) -> str:
-    error = f"{attempt.error_class}: {attempt.error}".strip(": ")
-    return error or attempt.detail
+    return stop.told(attempt.error_class, attempt.error) or speech.shown(attempt.detail)
 
 
 def _masked(deed: Deed, hides: Cloak | None) -> Deed:

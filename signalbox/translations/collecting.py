@@ -22,6 +22,8 @@ CALLS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     **dict.fromkeys(("npgettext", "npgettext_lazy"), ((1, "c"), 2, 3)),
 }
 """Functions whose arguments are texts: which of them, and which is the context."""
+WITH_ERRORS = ("errors.py", "refusals.py", "stop.py")
+"""Files whose classes say in their docstrings what people read."""
 TAGS = ("Translators:",)
 """Comments that begin so are for translators."""
 
@@ -56,7 +58,7 @@ def _texts(path: Path) -> Iterator[tuple[str | tuple[str, ...], list[str], str |
         strip_comment_tags=True,
     ):
         yield text, comments, context
-    if path.name == "errors.py":
+    if path.name in WITH_ERRORS:
         yield from ((text, [], None) for text in _docstrings(source))
 
 

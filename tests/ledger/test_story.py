@@ -93,7 +93,7 @@ def test_each_call_is_an_event_and_so_is_settling_by_hand(operator) -> None:
     called, settled = STORY.events(run.pk, operator, since=make.ago(hours=1), until=None)
     assert (called.text, called.state.label, words(called.note)) == (
         "payments.refund",
-        "Unknown",
+        "Done, known later",
         "ReadTimeout",
     )
     assert called.length == pytest.approx(timedelta(seconds=1), abs=timedelta(milliseconds=50))

@@ -73,14 +73,14 @@ def test_what_was_learned_after_a_call_is_told_after_it(run) -> None:
     looked(effect, "silent", 40)
     told(effect, "confirmed", 60)
     assert moments(run) == [
-        ("Unknown", "payments.refund"),
+        ("Done, known later", "payments.refund"),
         ("No answer", "payments.refund: the provider was asked"),
         ("Confirmed", "payments.refund: fakepay told by webhook"),
     ]
 
 
 def test_webhooks_that_say_nothing_of_the_effect_are_left_out(run) -> None:
-    told(unheard(run), "unused", 60)
+    told(unheard(run, status="in_doubt"), "unused", 60)
     assert moments(run) == [("Unknown", "payments.refund")]
 
 
@@ -113,9 +113,10 @@ def test_a_call_ends_with_its_worker_not_when_somebody_notices(run, ended, outco
     effect = scenes.effect(run, CLOCK, "t1", [(10, ended, outcome)], updated=11)
     told(effect, "confirmed", 11)
     (span,) = spans.of(run.pk, since=CLOCK.start, until=None)
-    assert [(stage.label, stage.end) for stage in span.stages] == [("Unknown", CLOCK.at(15))]
+    known = "Done, known later"
+    assert [(stage.label, stage.end) for stage in span.stages] == [(known, CLOCK.at(15))]
     (call, _) = sorted(events.of(run.pk, since=CLOCK.start, until=None), key=lambda each: each.at)
-    assert (call.state.label, call.length) == ("Unknown", timedelta(seconds=5))
+    assert (call.state.label, call.length) == (known, timedelta(seconds=5))
 
 
 def test_the_doubt_begins_where_the_worker_was_last_seen(run) -> None:
@@ -128,6 +129,22 @@ def test_what_a_worker_reported_before_it_was_lost_stands(run) -> None:
     lost(run, seen=15, taken=30)
     scenes.effect(run, CLOCK, "t1", [(10, 20, "unknown")], status="in_doubt")
     assert doubt(run).start == CLOCK.at(20)
+
+
+@pytest.mark.parametrize(
+    ("status", "label"),
+    [
+        ("in_doubt", "Unknown"),
+        ("confirmed", "Done, known later"),
+        ("sent", "Done, known later"),
+        ("failed", "Failed, known later"),
+    ],
+)
+def test_a_call_is_called_what_is_known_of_it_by_now(run, status, label) -> None:
+    unheard(run, status=status)
+    (span,) = spans.of(run.pk, since=CLOCK.start, until=None)
+    assert span.stages[0].label == label
+    assert moments(run) == [(label, "payments.refund")]
 
 
 def test_a_doubt_that_nobody_has_cleared_goes_on(run) -> None:

@@ -193,7 +193,7 @@ def test_an_operator_finds_what_is_stuck_from_the_first_page(page, ada) -> None:
     make.stuck("Close stale tickets")
     make.running("Fine")
     page.goto("/")
-    page.get_by_role("link", name="1 Stuck").click()
+    page.get_by_role("link", name="1 Needs an operator").click()
     expect(page.get_by_role("link", name="Close stale tickets")).to_be_visible()
     expect(page.get_by_text("Fine")).to_have_count(0)
     page.get_by_role("link", name="Close stale tickets").click()

@@ -130,7 +130,7 @@ def test_an_operator_frees_a_stuck_run_ends_another_and_settles_an_effect(hands:
     person("Ada")
     stuck, doubtful = make.stuck("Close stale tickets"), in_doubt(tool="carrier.book")
     hands.sign_in("Ada")
-    hands.follow("Stuck")
+    hands.follow("Needs an operator")
     hands.follow("Close stale tickets")
     hands.follow("Force resume…")
     hands.fill("Reason", "Its worker is gone.")

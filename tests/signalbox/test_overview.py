@@ -78,16 +78,26 @@ def numbers(response: Any) -> dict[str, int]:
 def test_four_numbers_lead_to_what_they_count(client, ada) -> None:
     make.running()
     make.stuck()
+    make.stalled()
+    make.parked(Park.DEADLINE)
     effect(make.run(status=Status.SUCCEEDED))
     response = read(client)
     assert numbers(response) == {
         "Waiting for approval": 0,
-        "Stuck": 1,
+        "Needs an operator": 4,
         "Effects in doubt": 1,
-        "Running now": 1,
+        "Running now": 2,
     }
+    listed = {"Waiting for approval": "lines"}
     for number in response.context["page"].numbers:
-        assert client.get(number.url).status_code == 200
+        found = client.get(number.url).context[listed.get(number.label, "rows")]
+        assert len(found) == number.count, number.label
+
+
+def test_the_number_of_runs_that_need_an_operator_is_that_of_their_list(client, ada) -> None:
+    make.parked(Park.EMERGENCY_STOP)
+    response = read(client)
+    assert numbers(response)["Needs an operator"] == len(response.context["page"].troubled) == 1
 
 
 def test_messages_that_were_given_up_are_counted_for_who_can_look_at_them(client, ada) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from string import Formatter
 
+import allauth
 import pytest
 from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import read_po
+from django.utils import translation
 
+from accounts import borrowed
 from signalbox.translations import books, collecting
 
 LANGUAGES = books.languages()
@@ -110,3 +115,13 @@ def _names(text: str) -> set[str]:
 def _same_marks(message: Message, text: str) -> bool:
     wanted = [sorted(MARK.findall(each)) for each in _english(message)]
     return sorted(MARK.findall(text)) in wanted
+
+
+def test_borrowed_texts_are_allauths_own_and_said_in_our_words() -> None:
+    folder = Path(allauth.__file__).parent / "locale"
+    with (folder / "de/LC_MESSAGES/django.po").open("rb") as file:
+        theirs = read_po(file)
+    for text in borrowed.TEXTS:
+        assert theirs.get(text) is not None, text
+        with translation.override("de"):
+            assert translation.gettext(text) != theirs.get(text).string

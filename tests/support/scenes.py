@@ -79,6 +79,7 @@ def effect(
         step=f"{node}@{task}",
         status=more.pop("status", "confirmed"),
         fence=1,
+        attempts=len(calls),
         provider_ref="re_41b7",
         created_at=clock.at(calls[0][0]),
         updated_at=clock.at(more.pop("updated", calls[-1][1])),

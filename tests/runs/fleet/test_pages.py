@@ -29,7 +29,7 @@ def read(client) -> str:
     return shown
 
 
-def test_what_stands_still_comes_first_with_the_way_out(client, ada) -> None:
+def test_what_stands_still_comes_behind_the_workers_with_the_way_out(client, ada) -> None:
     well()
     run = make.stuck("Close tickets")
     make.running("Digest")
@@ -37,8 +37,16 @@ def test_what_stands_still_comes_first_with_the_way_out(client, ada) -> None:
     page = read(client)
     assert reverse("runs:resume", args=[run.pk]) in page
     assert "The sweeper hands it to another worker." in page
-    assert page.index("Close tickets") < page.index("Digest")
+    assert page.index("worker@alpha") < page.index("Close tickets") < page.index("Digest")
     assert ">Parked<" not in page
+
+
+def test_of_many_runs_that_stand_still_a_few_are_shown_and_a_link_to_all(client, ada) -> None:
+    for number in range(6):
+        make.stuck(f"Stuck {number}", created_at=make.ago(minutes=60 - number))
+    page = read(client)
+    assert [f"Stuck {number}<" in page for number in range(6)] == [True] * 5 + [False]
+    assert f'href="{reverse("runs:list")}?attention=1"' in page
 
 
 def test_who_may_not_resume_is_told_whom_to_ask(client, ada) -> None:

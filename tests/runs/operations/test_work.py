@@ -190,7 +190,12 @@ def test_others_are_told_once_of_an_order_and_not_of_each_run(ada, mailoutbox) -
     dispatcher.dispatch()
     told = sorted((mail.to[0], f"/runs/operations/{made.pk}/" in mail.body) for mail in mailoutbox)
     assert told == sorted((user.email, which) for user in others for which in (True, False))
-    assert all("forced several runs to resume" in mail.subject for mail in mailoutbox)
+    assert {mail.subject for mail in mailoutbox} == {
+        "[Signalbox] Ada forced 3 runs to resume",
+        "[Signalbox] Ada forced 1 run to resume",
+    }
+    three = next(mail.body for mail in mailoutbox if "3 runs" in mail.subject)
+    assert three.startswith("Ada forced 3 runs to resume.\n\nReason: The rack is gone.\n")
 
 
 # --- claims ---------------------------------------------------------------------------------------
