@@ -1,34 +1,96 @@
--- What changes whenever a list would: the newest audit entry, the rows written to every table that
--- does not beat, sign-ins ended, and what comes with time alone (leases that ran out, workers that
--- fell silent, deadlines near and past, who stands in for somebody, who looks at a request, the hour
--- of the chart). And what changes with every beat of a lease.
-SELECT concat_ws(
-    '.',
-    (SELECT max(id) FROM audit_entry),
-    (
-        SELECT sum(
-            pg_stat_get_tuples_inserted(oid)
-            + pg_stat_get_tuples_updated(oid)
-            + pg_stat_get_tuples_deleted(oid)
-        )
-        FROM pg_class
-        WHERE relkind = 'r'
-        AND relnamespace = current_schema()::regnamespace
-        AND relname <> ALL(%(beating)s)
-    ),
-    pg_stat_get_tuples_deleted('django_session'::regclass),
-    (SELECT count(*) FROM runs_lease WHERE expires_at < clock_timestamp()),
-    (SELECT count(*) FROM runs_worker WHERE seen_at > clock_timestamp() - %(alive_for)s),
-    (SELECT count(*) FROM runs_pulse WHERE at > clock_timestamp() - %(late_after)s),
-    (
-        SELECT count(*) || '/' || count(*) FILTER (WHERE clock_timestamp() >= deadline)
-        FROM approvals_request
-        WHERE status = 'pending'
-        AND clock_timestamp() > deadline - (deadline - created_at) / 4
-    ),
-    (SELECT count(*) FROM approvals_delegation WHERE starts_at <= clock_timestamp()),
-    (SELECT count(*) FROM approvals_delegation WHERE ends_at <= clock_timestamp()),
-    (SELECT count(*) FROM approvals_claim WHERE expires_at > clock_timestamp()),
-    date_trunc('hour', clock_timestamp())
+-- Changes whenever pages may have: in all of it, in what belongs to no run, in what is asked of
+-- people, and with every beat of a lease. Written rows are counted by table, and besides, what comes
+-- with time alone (leases that ran out, workers that fell silent, deadlines near and past, who stands
+-- in for somebody, who looks at a request, the hour of the chart). PostgreSQL counts rows late, so the
+-- newest audit entries are looked at, too.   Index: audit_entry_pkey, approvals_request_open.
+WITH written AS (
+    SELECT
+        relname,
+        pg_stat_get_tuples_inserted(oid)
+        + pg_stat_get_tuples_updated(oid)
+        + pg_stat_get_tuples_deleted(oid) AS rows
+    FROM pg_class
+    WHERE relkind = 'r'
+    AND relnamespace = current_schema()::regnamespace
+    AND relname <> ALL(%(beating)s)
 ),
-(SELECT concat_ws('.', max(renewed_at), max(progress_at)) FROM runs_lease WHERE expires_at IS NOT NULL)
+
+told AS (SELECT id, run_id, target_kind FROM audit_entry ORDER BY id DESC LIMIT 200),
+
+newest AS (
+    SELECT
+        max(id) AS any_kind,
+        max(id) FILTER (WHERE run_id IS NULL) AS apart,
+        max(id) FILTER (WHERE target_kind = 'request') AS asked
+    FROM told
+),
+
+counted AS (
+    SELECT
+        sum(rows) AS everything,
+        sum(rows) FILTER (WHERE relname <> ALL(%(of_runs)s)) AS apart,
+        sum(rows) FILTER (WHERE relname = ANY(%(asked)s)) AS asked
+    FROM written
+),
+
+waiting AS (
+    SELECT
+        count(*) AS near,
+        count(*) FILTER (WHERE clock_timestamp() >= deadline) AS past
+    FROM approvals_request
+    WHERE status = 'pending'
+    AND clock_timestamp() > deadline - (deadline - created_at) / 4
+),
+
+ending AS (
+    SELECT count(*) AS runs
+    FROM approvals_request
+    INNER JOIN runs_run ON runs_run.id = approvals_request.run_id
+    WHERE approvals_request.status = 'pending'
+    AND (runs_run.cancel_asked_at IS NOT NULL OR runs_run.ended_at IS NOT NULL)
+),
+
+house AS (
+    SELECT concat_ws(
+        '.',
+        pg_stat_get_tuples_deleted('django_session'::regclass),
+        (SELECT count(*) FROM runs_worker WHERE seen_at > clock_timestamp() - %(alive_for)s),
+        (SELECT count(*) FROM runs_pulse WHERE at > clock_timestamp() - %(late_after)s),
+        (SELECT count(*) FROM approvals_delegation WHERE starts_at <= clock_timestamp()),
+        (SELECT count(*) FROM approvals_delegation WHERE ends_at <= clock_timestamp()),
+        date_trunc('hour', clock_timestamp())
+    ) AS now
+),
+
+looks AS (SELECT count(*) AS now FROM approvals_claim WHERE expires_at > clock_timestamp())
+
+SELECT
+    concat_ws(
+        '.',
+        newest.any_kind,
+        counted.everything,
+        (SELECT count(*) FROM runs_lease WHERE expires_at < clock_timestamp()),
+        waiting.near,
+        waiting.past,
+        looks.now,
+        house.now
+    ) AS everything,
+    concat_ws('.', newest.apart, counted.apart, house.now) AS apart,
+    concat_ws(
+        '.',
+        newest.apart,
+        newest.asked,
+        counted.apart,
+        counted.asked,
+        waiting.near,
+        waiting.past,
+        ending.runs,
+        looks.now,
+        house.now
+    ) AS asked,
+    (
+        SELECT concat_ws('.', max(renewed_at), max(progress_at))
+        FROM runs_lease
+        WHERE expires_at IS NOT NULL
+    ) AS beats
+FROM newest, counted, waiting, ending, house, looks

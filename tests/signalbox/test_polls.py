@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from datetime import datetime
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -15,12 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.actors import Actor
-from approvals.models import Claim, Delegation, Request
 from audit import trail
 from runs.models import Lease, Run, Worker
-from runs.status import Park, Status
-from signalbox import polls
-from tests.support import scenes
+from runs.status import Park
+from signalbox import polls, stamps
 from tests.support import standing as make
 from tests.support.people import person
 
@@ -32,7 +28,7 @@ PAGES = ("overview", "runs:list", "approvals:inbox", "waiting")
 def remembered(settings, monkeypatch) -> Iterator[None]:
     backend = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = settings.CACHES | {"polls": {"BACKEND": backend, "LOCATION": "test-polls"}}
-    monkeypatch.setattr(polls, "FRESH", 0)
+    monkeypatch.setattr(stamps, "FRESH", 0)
     caches["polls"].clear()
     yield
     caches["polls"].clear()
@@ -82,7 +78,7 @@ def test_an_unchanged_poll_asks_for_the_stamp_alone(ada: Client, page: str) -> N
 
 
 def test_while_the_stamp_is_fresh_nothing_is_asked_at_all(ada: Client, monkeypatch) -> None:
-    monkeypatch.setattr(polls, "FRESH", 60)
+    monkeypatch.setattr(stamps, "FRESH", 60)
     region = Region(ada, reverse("overview")).settle()
     assert region.poll() == 304
     assert region.asked == 0
@@ -105,7 +101,9 @@ def worker_falls_silent(run: Run) -> None:
 
 
 def somebody_notes_something(run: Run) -> None:
-    trail.record("run.cancel_asked", actor=Actor.system("test"), target=("run", str(run.pk)))
+    trail.record(
+        "run.cancel_asked", actor=Actor.system("test"), target=("run", str(run.pk)), run_id=run.pk
+    )
 
 
 CHANGES = (
@@ -174,6 +172,18 @@ def test_the_page_of_a_run_follows_the_beats_of_its_own_lease(ada: Client) -> No
     assert region.asked > 2
 
 
+def test_the_page_of_a_run_is_not_made_anew_for_another(ada: Client) -> None:
+    run, other = make.parked(Park.CRASH_LOOP), make.parked(Park.CRASH_LOOP)
+    region = Region(ada, reverse("runs:run", args=[run.pk])).settle()
+    run_changes(other)
+    somebody_notes_something(other)
+    flush()
+    assert region.poll() == 304
+    assert region.asked == 2
+    run_changes(run)
+    assert region.poll() == 200
+
+
 def held(run: Run, **since: float) -> None:
     """A lease that runs for a while; its holder was last heard so long ago."""
     ends = make.soon(minutes=5)
@@ -202,49 +212,6 @@ def test_what_shows_no_lease_follows_none(ada: Client) -> None:
     assert region.poll() == 304
 
 
-# --- what comes with time alone -------------------------------------------------------------------
-
-
-def a_deadline_passes(request: Request, soon: datetime) -> None:
-    Request.objects.update(deadline=soon)
-
-
-def somebody_goes_away(request: Request, soon: datetime) -> None:
-    delegated(starts_at=soon, ends_at=make.soon(days=1))
-
-
-def somebody_is_back(request: Request, soon: datetime) -> None:
-    delegated(starts_at=make.ago(days=1), ends_at=soon)
-
-
-def somebody_looks_no_more(request: Request, soon: datetime) -> None:
-    Claim.objects.create(request=request, user=person("Gus"), at=make.ago(hours=1), expires_at=soon)
-
-
-def delegated(**times: datetime) -> None:
-    absent, stand_in = person("Ben"), person("Gus")
-    Delegation.objects.create(
-        absent=absent, stand_in=stand_in, made_by=absent, agents=["*"], reason="Away", **times
-    )
-
-
-@pytest.mark.parametrize(
-    "sets",
-    [a_deadline_passes, somebody_goes_away, somebody_is_back, somebody_looks_no_more],
-    ids=lambda sets: sets.__name__,
-)
-def test_what_comes_with_time_alone_lets_the_page_be_made_anew(ada: Client, sets) -> None:
-    waits = make.run(status=Status.WAITING)
-    request = scenes.question(waits, scenes.Clock(hours=1), "t", 0)
-    Request.objects.update(created_at=make.ago(days=9))  # so its deadline is near already
-    sets(request, make.soon(seconds=2))
-    region = Region(ada, reverse("approvals:inbox")).settle()
-    deadline = time.monotonic() + 20
-    while region.poll() == 304 and region.asked == 1:
-        assert time.monotonic() < deadline
-    assert region.asked > 1
-
-
 def test_an_answer_is_made_anew_after_a_while_in_any_case(ada: Client, monkeypatch) -> None:
     monkeypatch.setattr(polls, "LONGEST", 0)
     region = Region(ada, reverse("runs:list")).settle()
@@ -253,11 +220,11 @@ def test_an_answer_is_made_anew_after_a_while_in_any_case(ada: Client, monkeypat
 
 
 def test_without_a_database_no_answer_is_remembered(ada: Client, monkeypatch) -> None:
-    monkeypatch.setattr(polls, "_read", lambda: ("", ""))
+    monkeypatch.setattr(stamps, "_read", lambda: None)
     region = Region(ada, reverse("runs:list")).settle()
     region.poll()
     assert region.asked > 1
 
 
 def test_tables_that_beat_exist() -> None:
-    assert set(polls.BEATING) <= set(connection.introspection.table_names())
+    assert set(stamps.BEATING) <= set(connection.introspection.table_names())
