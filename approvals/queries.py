@@ -49,6 +49,8 @@ LIGHT = (
 which kind it is."""
 HEAVY = ("askers", "run__input", "run__output", "run__error", "run__park_detail")
 """What no list shows."""
+NEWEST = 50_000
+"""Closed requests in which a text is looked for: there is no index for it."""
 MOST = 500
 """Open requests looked at for one person, nearest deadline first."""
 
@@ -71,6 +73,19 @@ class Row:
     @property
     def risk(self) -> str:
         return self.gate.risk if self.gate else Risk.NORMAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """Which closed requests are asked for; an empty field asks for nothing."""
+
+    mine: bool = False
+    """Only those on which the reader gave a word."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """Not included."""
+    text: str = ""
+    """Each of its words is in the title or in that of the run; looked for in the NEWEST ones."""
 
 
 def waiting_for(user: User) -> int:
@@ -130,21 +145,24 @@ def whole(rows: Iterable[Row]) -> list[Row]:
 
 def decided(
     user: User,
+    asked: Closed = Closed(),
     *,
     before: tuple[datetime, UUID] | None = None,
-    since: datetime | None = None,
-    mine: bool = False,
     limit: int = PAGE,
 ) -> list[Row]:
-    """Closed requests, newest first; `before` is the (closed_at, id) of the last one seen.
-
-    `since`: only those closed since then; `mine`: only those on which this person gave a word.
-    """
+    """Closed requests, newest first; `before` is the (closed_at, id) of the last one seen."""
     found = _with_run(visible_to(user).exclude(status=Status.PENDING))
-    if mine:
+    if asked.mine:
         found = found.filter(votes__user=user)
-    if since is not None:
-        found = found.filter(closed_at__gte=since)
+    if asked.since is not None:
+        found = found.filter(closed_at__gte=asked.since)
+    if asked.until is not None:
+        found = found.filter(closed_at__lt=asked.until)
+    if words := asked.text.split():
+        closed = Request.objects.exclude(status=Status.PENDING).order_by("-closed_at", "-pk")
+        found = found.filter(pk__in=closed.values("pk")[:NEWEST])
+        for word in words:
+            found = found.filter(Q(title__icontains=word) | Q(run__title__icontains=word))
     if before is not None:
         at, pk = before
         # Written so that the first part is one range of the index.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +15,7 @@ from accounts.errors import NotPermitted
 from accounts.models import User
 from accounts.saved import views as saved
 from accounts.speech import later as _
-from audit import exports, queries
+from audit import exports, ports, queries
 from audit.forms import FiltersForm
 from audit.models import Entry
 from audit.verbs import VERBS, Verb
@@ -93,7 +94,11 @@ class Row:
     kind: str
     """What kind of thing it was about."""
     through: str
+    title: str
+    """What it is called; empty where nobody knows, or this reader may not."""
     target_url: str
+    run: str
+    """The title or the id of the run to which it belongs."""
     run_url: str
     """Empty where the run is the target."""
 
@@ -112,7 +117,7 @@ def entries(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "filtered": any(request.GET.get(name) for name in form.fields),
-        "rows": [_row(entry) for entry in page.entries],
+        "rows": _rows(page.entries, reader),
         "newer": page.newer,
         "older": page.older,
         "own_only": own_only,
@@ -174,23 +179,34 @@ def _id(request: HttpRequest, name: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
 
-def _row(entry: Entry) -> Row:
+def _rows(entries: list[Entry], reader: User) -> list[Row]:
+    about = {(entry.target_kind, entry.target_id) for entry in entries}
+    about |= {("run", str(entry.run_id)) for entry in entries if entry.run_id}
+    titles = ports.titles(about, reader)
+    return [_row(entry, titles) for entry in entries]
+
+
+def _row(entry: Entry, titles: Mapping[ports.Target, str]) -> Row:
+    title = titles.get((entry.target_kind, entry.target_id), "")
+    run_id = str(entry.run_id)
     return Row(
         entry=entry,
         verb=VERBS.get(entry.verb, UNKNOWN),
-        gist=_gist(entry.data),
+        gist=_gist(entry.data, title),
         kind=KINDS.get(entry.target_kind, entry.target_kind),
         through=THROUGH.get(entry.entry, f"through “{entry.entry}”"),
+        title=title,
         target_url=_url(entry.target_kind, entry.target_id),
-        run_url=_url("run", str(entry.run_id)) if _of_a_run(entry) else "",
+        run=titles.get(("run", run_id), run_id[-8:]),
+        run_url=_url("run", run_id) if _of_a_run(entry) else "",
     )
 
 
-def _gist(data: object) -> str:
+def _gist(data: object, title: str) -> str:
     if not isinstance(data, dict):
         return ""
     told = (data.get(name) for name in GIST)
-    return " · ".join(text for text in told if isinstance(text, str) and text)
+    return " · ".join(text for text in told if isinstance(text, str) and text not in ("", title))
 
 
 def _of_a_run(entry: Entry) -> bool:

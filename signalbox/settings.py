@@ -504,6 +504,8 @@ AUDIT_ANCHOR_SINKS = ["signalbox.proofs.tell"]
 """Functions that are told of each anchor, in its transaction."""
 AUDIT_ALARMS = ["signalbox.proofs.alarm"]
 """Functions that are told what is wrong, if the daily proof fails."""
+AUDIT_TITLES = "signalbox.titles.of"
+"""Says what the list of entries calls the things that they are about: see `audit.ports`."""
 AUDIT_MAIL = env.list("AUDIT_MAIL", default=[])
 """Addresses that get every anchor, and every alarm. Best of people who do not run the database."""
 AUDIT_WEBHOOK = env.str("AUDIT_WEBHOOK", default="")

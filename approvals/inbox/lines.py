@@ -18,7 +18,7 @@ from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally, gate_of
 from approvals.models import Request
 from approvals.policy import Book, Gate, Risk
-from approvals.queries import Row
+from approvals.queries import Closed, Row
 from approvals.status import Status
 from runs.status import State
 
@@ -149,7 +149,7 @@ def label_of(state: State, gate: Gate) -> str:
 
 def _closed_since(user: User, moment: datetime, groups: Collection[str] | None) -> list[Row]:
     """Those closed since; with `groups` only those that were asked of them or of this person."""
-    closed = queries.decided(user, since=moment, limit=queries.MOST)
+    closed = queries.decided(user, Closed(since=moment), limit=queries.MOST)
     since = [row for row in closed if row.request.created_at <= moment]
     if groups is None:
         return since

@@ -14,6 +14,7 @@ from accounts.models import User
 from accounts.speech import later as _
 from approvals import queries
 from approvals.inbox import lines
+from approvals.inbox.forms import DecidedForm
 from approvals.status import Status
 from runs import web
 
@@ -76,18 +77,25 @@ def _most(text: str) -> int:
 def _decided(request: HttpRequest, user: User) -> dict[str, object]:
     after = _place(request.GET.get("after", ""))
     mine = request.GET.get("by") == "me"
-    rows = queries.decided(user, before=after, mine=mine, limit=queries.PAGE + 1)
-    here = {"view": "decided"} | ({"by": "me"} if mine else {})
-    older = ""
+    form = DecidedForm(request.GET)
+    rows: list[queries.Row] = []
+    if form.is_valid():
+        asked = form.asked(mine=mine)
+        rows = queries.decided(user, asked, before=after, limit=queries.PAGE + 1)
+    here = request.GET.copy()
+    here.pop("after", None)
+    newest, older = f"?{here.urlencode()}", ""
     if len(rows) > queries.PAGE:
         rows = rows[: queries.PAGE]
         last = rows[-1].request
-        place = f"{last.closed_at.isoformat()}~{last.pk}" if last.closed_at else ""
-        older = f"?{urlencode(here | {'after': place})}"
+        here["after"] = f"{last.closed_at.isoformat()}~{last.pk}" if last.closed_at else ""
+        older = f"?{here.urlencode()}"
     return {
         "lines": lines.lines(rows),
         "needs": queries.waiting_for(user),
-        "newest": f"?{urlencode(here)}",
+        "form": form,
+        "most": queries.NEWEST,
+        "newest": newest,
         "older": older,
         "first": after is None,
         "by_me": mine,

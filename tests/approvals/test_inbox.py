@@ -9,6 +9,7 @@ import pytest
 from approvals import clock, queries
 from approvals.inbox import lines
 from approvals.models import Request
+from runs.models import Run
 from tests.approvals.at_the_page import page_of, refund
 from tests.approvals.conftest import approve, due_in, reject
 from tests.support.people import person
@@ -166,3 +167,37 @@ def test_more_than_ninety_nine_are_not_counted(ben, asked, monkeypatch):
     for _ in range(3):
         asked()
     assert queries.waiting_for(ben) == 3
+
+
+def test_decided_requests_are_found_by_words_and_by_when(as_ben, asked, eve):
+    for title, days in (("Refund order 7", 1), ("Refund order 8", 40), ("Close tickets", 1)):
+        request = asked()
+        reject(request, eve)
+        closed = Request.objects.filter(pk=request.pk)
+        closed.update(title=title, closed_at=clock.now() - timedelta(days=days))
+    Run.objects.update(title="A run")
+
+    def found(**query: str) -> list[str]:
+        response = as_ben.get("/approvals/", {"view": "decided"} | query)
+        return [line.row.request.title for line in response.context["lines"]]
+
+    assert found(q="order refund") == ["Refund order 7", "Refund order 8"]
+    month_ago = f"{clock.now() - timedelta(days=30):%Y-%m-%dT%H:%M}"
+    assert found(q="refund", start=month_ago) == ["Refund order 7"]
+    assert found(end=month_ago) == ["Refund order 8"]
+    assert found(q="refund", by="me") == found(q="nothing like it") == []
+    assert found(start="yesterday") == []
+    page = text_of(as_ben.get("/approvals/?view=decided&q=zebra"))
+    assert "No decision for these filters" in page
+
+
+def test_pages_of_what_was_decided_keep_the_filters(as_ben, asked, eve, monkeypatch):
+    monkeypatch.setattr(queries, "PAGE", 1)
+    for _ in range(2):
+        reject(asked(), eve)
+    title = Request.objects.values_list("title", flat=True)[0]
+    first = as_ben.get("/approvals/", {"view": "decided", "q": title})
+    assert "q=" in first.context["older"]
+    second = as_ben.get(f"/approvals/{first.context['older']}")
+    assert len(second.context["lines"]) == 1
+    assert second.context["older"] == ""

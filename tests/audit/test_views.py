@@ -6,6 +6,8 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.actors import Actor
@@ -13,6 +15,7 @@ from audit import seal, trail
 from audit.forms import GROUPS
 from audit.models import Entry
 from audit.verbs import VERBS
+from tests.support import standing as make
 from tests.support.people import person
 from tests.support.web import html_of, link, text_of
 
@@ -217,3 +220,32 @@ def test_entries_are_found_by_their_text_and_between_two_moments(client, db):
     assert "Totals are wrong." in text_of(client.get("/audit/?start=2020-01-01T00:00"))
     assert "No entry for these filters" in text_of(client.get("/audit/?end=2020-01-01T00:00"))
     assert "Write a day and a time" in text_of(client.get("/audit/?start=nonsense"))
+
+
+def test_an_entry_names_what_it_is_about_as_far_as_its_reader_may_see_it(client, db):
+    ada, cy = person("Ada"), person("Cy")
+    run = make.run("Refund order 7", by=ada)
+    actor = Actor.person(ada, entry="page")
+    trail.record("run.started", actor=actor, target=("run", str(run.pk)), run_id=run.pk)
+    trail.record("effect.settled", actor=actor, target=("effect", "e1"), run_id=run.pk)
+    trail.record("person.changed", actor=actor, target=("person", str(cy.pk)))
+    client.force_login(cy)
+    text = text_of(client.get("/audit/"))
+    assert text.count("Refund order 7") == 2
+    assert "of Refund order 7" in text
+    assert f"Cy person {cy.pk}" in text
+    client.force_login(person("Otto", "operator"))
+    assert "Refund order 7" not in text_of(client.get("/audit/"))
+
+
+def test_what_entries_are_about_costs_the_same_however_many(as_cy, cy):
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            as_cy.get("/audit/")
+        return len(asked)
+
+    record_of(cy, target=("run", str(make.run().pk)))
+    few = cost()
+    for _ in range(5):
+        record_of(cy, target=("run", str(make.run().pk)))
+    assert cost() == few
