@@ -84,9 +84,8 @@ document.addEventListener("click", ({ target }) => {
 });
 
 // A poll must not close or open what the reader opened or closed, nor untick what they ticked.
-Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
-  !(name === "open" && node.localName === "details") && !(name === "hidden" && node.matches(".copy, [data-pause]")) &&
-  !(name === "checked" && node.matches("[data-live] input")) && !(name === "aria-pressed" && node.matches("[data-pause]"));
+const KEPT = { open: "details", hidden: ".copy, [data-pause]", checked: "[data-live] input", "aria-pressed": "[data-pause]" };
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) => !(name in KEPT && node.matches(KEPT[name]));
 
 const show = () => {
   const none = !document.querySelector("[data-live]");

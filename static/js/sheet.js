@@ -5,10 +5,12 @@ const byId = (id) => document.getElementById(id);
 const sheet = byId("sheet");
 
 export const open = async (link) => {
-  if (!sheet || !link) return;
+  if (!sheet || !link || sheet.ariaBusy) return;
   if (sheet.open) return sheet.close();
+  sheet.ariaBusy = true;
   await htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" })
     .catch(() => { sheet.innerHTML = `<p class="go" id="sheet-title">${say("away")}</p>`; });
+  sheet.ariaBusy = null;
   if (!sheet.firstElementChild) location.href = link.href;
   else if (!sheet.open) sheet.showModal();
   choose(0);

@@ -56,6 +56,28 @@ def test_j_and_k_walk_the_rows_and_enter_opens_one(ada) -> None:
     ada.wait_for_url("**/runs/")
 
 
+def test_u_leads_to_the_page_right_above(ada) -> None:
+    run = make.run("Order 1", status="queued")
+    ada.goto(f"/runs/{run.pk}/cancel/")
+    ada.keyboard.press("u")
+    ada.wait_for_url(f"**/runs/{run.pk}/")
+    ada.keyboard.press("u")
+    ada.wait_for_url("**/runs/")
+
+
+def test_j_goes_on_where_a_row_went_away_with_the_focus(ada) -> None:
+    for number in (1, 2, 3):
+        make.run(f"Order {number}")
+    ada.goto("/runs/")
+    ada.keyboard.press("j")
+    ada.keyboard.press("j")
+    assert "Order 2" in focused(ada)
+    ada.evaluate("document.activeElement.closest('tr').remove()")
+    assert ada.evaluate("document.activeElement === document.body")
+    ada.keyboard.press("j")
+    assert "Order 1" in focused(ada)
+
+
 def test_keys_do_nothing_in_fields_with_modifiers_or_below_a_dialog(ada) -> None:
     ada.goto("/runs/")
     ada.keyboard.press("/")
@@ -184,6 +206,21 @@ def test_the_palette_gives_the_focus_back_and_leaves_nothing_behind(ada) -> None
     ada.keyboard.press("Escape")
     assert "Order 1" in focused(ada)
     expect(ada.locator("#sheet > *")).to_have_count(0)
+
+
+def test_the_palette_opens_in_its_page_however_often_it_is_asked_for(ada) -> None:
+    waits: list[Route] = []
+    ada.goto("/me/")
+    ada.get_by_label("First name").fill("Augusta")
+    ada.route("**/go/", lambda route: waits.append(route))
+    for key in ("Control+k", "Control+k", "Control+k"):
+        ada.keyboard.press(key)
+    waits[0].continue_()
+    expect(ada.get_by_role("combobox", name="Go to a page or run")).to_be_focused()
+    assert len(waits) == 1
+    assert ada.url.endswith("/me/")
+    ada.keyboard.press("Escape")
+    expect(ada.get_by_label("First name")).to_have_value("Augusta")
 
 
 def test_without_a_script_both_are_pages(open_page, signed_in) -> None:

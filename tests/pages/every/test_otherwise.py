@@ -1,11 +1,11 @@
-"""Every page without scripts, and those that people see most in German on a phone."""
+"""Every page without scripts and by single keys, and those that people see most in German."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.pages.conftest import WIDTHS
-from tests.pages.every import looks
+from tests.pages.every import keyboard, looks
 from tests.pages.every.conftest import Site
 from tests.pages.every.table import PAGES, Page
 from tests.pages.screens import resize
@@ -13,6 +13,8 @@ from tests.pages.screens import resize
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]
 NEEDS_SCRIPTS = {"mfa_add_webauthn", "mfa_reauthenticate_webauthn"}
 """Pages that say so themselves, and hold a challenge that differs each time."""
+KINDS = tuple({page.url: page for page in reversed(PAGES)}.values())
+"""One page of each kind."""
 READ_TWICE = [page for page in PAGES if page.status == 200 and page.url not in NEEDS_SCRIPTS]
 GERMAN = tuple(
     {
@@ -56,3 +58,10 @@ def test_a_page_in_german_is_whole_on_a_phone(site: Site, page: Page) -> None:
         assert site.said == []
     finally:
         tab.set_extra_http_headers({})
+
+
+@pytest.mark.parametrize("page", KINDS, ids=str)
+def test_single_keys_do_what_their_sheet_says_and_nothing_else(site: Site, page: Page) -> None:
+    tab = site.tab(page.who)
+    tab.goto(page.address(site.world))
+    assert list(keyboard.faults(tab)) == []
