@@ -10,18 +10,23 @@ import pytest
 from django.conf import settings
 from django.db.backends.postgresql.creation import DatabaseCreation
 
-from signalbox.embedded import services
+from signalbox.embedded import postgres, services
 from tests.support import chromium, flush
 
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 """How long one example takes says something about the machine only."""
 
+FAST = "fsync=off full_page_writes=off"
+"""Of PostgreSQL: what tests write need not outlive the machine, only the processes."""
 PAGES_NOT_RUN = "no Chromium on this machine: install the package chromium, or run `make test`"
 
 
 def pytest_sessionstart() -> None:
-    services.use(settings.STATE_DIR)
+    with pytest.MonkeyPatch.context() as patch:
+        if postgres.CHOSEN not in os.environ:
+            patch.setenv(postgres.CHOSEN, FAST)
+        services.use(settings.STATE_DIR)
     DatabaseCreation._destroy_test_db = _drop  # type: ignore[attr-defined]  # the stubs lack it
 
 
@@ -34,8 +39,8 @@ def _drop(self: DatabaseCreation, name: str, verbosity: int) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def audit_log_may_be_emptied() -> Iterator[None]:
-    with flush.allowed():
+def database_is_emptied_quickly() -> Iterator[None]:
+    with flush.quick():
         yield
 
 

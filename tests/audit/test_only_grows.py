@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from audit import seal
 from audit.models import Entry, Seal, SealSignature
+from tests.support import flush
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_an_insert_that_would_overwrite_is_refused(record):
 @pytest.mark.django_db(transaction=True)
 def test_the_triggers_are_back_after_tests_have_emptied_the_log(record):
     record()
-    call_command("flush", interactive=False, verbosity=0)
+    flush.empty()
     assert not Entry.objects.exists()
     record()
     with pytest.raises(IntegrityError, match="only grows"):

@@ -20,7 +20,7 @@ from tests.runs.conftest import (
     rung,
     start,
 )
-from tests.support import child, graphs, tables
+from tests.support import child, flush, graphs
 from tests.support.processes import worker
 
 __all__ = ["clean", "connections_end", "database", "declare", "drive", "no_flush", "rung", "start"]
@@ -40,7 +40,7 @@ def thread(bare: None, transactional_db: None, no_flush: None) -> Iterator[Calla
         return alone.Thread(graph=graph, saver=saver or alone.Saver(checkpoints.pool()))
 
     yield thread
-    tables.empty()
+    flush.empty()
 
 
 def dies(task: child.Task, *args: object) -> None:

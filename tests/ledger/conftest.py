@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test import TransactionTestCase
 from langgraph.runtime import RunControl
 
@@ -50,19 +50,8 @@ class SomePermits:
         return None
 
 
-KEPT = {
-    "auth_group",
-    "auth_group_permissions",
-    "auth_permission",
-    "django_content_type",
-    "django_migrations",
-}
-"""What migrations have written: it is the same for every test."""
-
-
 @pytest.fixture
 def no_flush(monkeypatch) -> None:
-    """Django's flush truncates everything and makes all permissions again, which takes a second."""
     monkeypatch.setattr(TransactionTestCase, "_fixture_teardown", lambda self: None)
 
 
@@ -70,21 +59,7 @@ def no_flush(monkeypatch) -> None:
 def database(no_flush: None, transactional_db: None) -> Iterator[None]:
     """Real transactions, and afterwards only what was made is taken away."""
     yield
-    empty()
-
-
-def empty() -> None:
-    """Take away what tests have made, and nothing else."""
-    tables = set(connection.introspection.django_table_names(only_existing=True)) - KEPT
-    tables |= {"checkpoints", "checkpoint_blobs", "checkpoint_writes"}
-    with transaction.atomic(), connection.cursor() as cursor:
-        for table in flush.GROWS:
-            cursor.execute(flush.unlock(table))
-        for table in tables:  # in any order: Django's foreign keys are looked at in the end
-            cursor.execute(f"DELETE FROM {connection.ops.quote_name(table)}")  # noqa: S608 (ours)
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        for table in flush.GROWS:
-            cursor.execute(flush.lock(table))
+    flush.empty()
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from accounts.actors import Actor
 from runs import admission, checkpoints, registry, sweeper
 from runs.models import Worker
 from tests.pages.conftest import PATIENCE
-from tests.support import tables
+from tests.support import flush
 from tests.support.people import person
 from tests.support.processes import until
 
@@ -72,7 +72,7 @@ def started(settings, busy: Path) -> Iterator[Start]:
             return process
 
         yield start
-    tables.empty()
+    flush.empty()
 
 
 def test_the_page_of_a_run_tells_of_its_killed_worker_and_who_took_over(

@@ -19,7 +19,7 @@ from ledger.models import Effect
 from runs import admission, checkpoints, dispatch, driver, killpoints, registry, status
 from runs import graphs as loaded
 from runs.models import Attempt, Lease, Run
-from tests.support import approver, caches, graphs, tables
+from tests.support import approver, caches, flush, graphs
 from tests.support.people import person
 
 SHELL = Actor.command("test")
@@ -59,7 +59,7 @@ def no_flush(monkeypatch) -> None:
 def database(no_flush: None, transactional_db: None) -> Iterator[None]:
     """Real transactions, and afterwards only what was made is taken away."""
     yield
-    tables.empty()
+    flush.empty()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from tests.agents import fakepay_process
 from tests.agents.fakepay_process import Fakepay
-from tests.ledger.conftest import empty
+from tests.support.flush import empty
 
 
 @pytest.fixture(autouse=True)

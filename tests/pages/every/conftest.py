@@ -20,13 +20,13 @@ from playwright.sync_api import Page as Tab
 from pytest_django.live_server_helper import LiveServer
 
 from runs import checkpoints
-from tests.ledger.conftest import empty
 from tests.pages.conftest import PATIENCE, WIDTHS
 from tests.pages.every import looks
 from tests.pages.every.table import NOBODY
 from tests.pages.every.world import World, built
 from tests.pages.screens import resize
 from tests.pages.test_passkeys import Device, add_passkey
+from tests.support.flush import empty
 from tests.support.people import PASSWORD
 from tests.support.processes import until
 

@@ -11,10 +11,10 @@ from django.db import connection
 from django.test import Client, TransactionTestCase
 
 from runs import checkpoints
-from tests.ledger.conftest import empty
 from tests.pages.every import crowd
 from tests.pages.every.table import NOBODY, PAGES, Page, page
 from tests.pages.every.world import World, built
+from tests.support.flush import empty
 
 AREAS = ("runs", "approvals", "ledger", "audit")
 OTHERS = ("overview", "saved_views", "go", "me")
