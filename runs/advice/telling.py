@@ -18,6 +18,7 @@ from runs.models import Run
 from runs.standing import Standing
 from runs.status import Status
 from runs.story import Notice, Phrase, phrase
+from runs.story import told as sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,9 @@ def _detail(run: Run, key: str) -> Phrase:
         detail = speech.shown(run.park_detail).strip().rstrip(".")
         return phrase(wrong, f" {detail}." if detail else "")
     if key == "retrying":
-        return phrase(wrong, " ", run.due_at, ".")
+        return sentence(
+            _("An error may pass by itself, so the run is tried again {at}."), at=run.due_at
+        )
     if key == "failed" and (run.error_class or run.error):
         return phrase(stop.told(run.error_class, run.error), ".")
     return phrase(wrong)

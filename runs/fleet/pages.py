@@ -16,6 +16,7 @@ from runs.fleet import backlog, health
 from runs.fleet.crews import crews
 from runs.fleet.held import held
 from runs.queries import Row
+from runs.signs import Sign
 
 EVERY = 5
 """Seconds between two looks: a lease lives for half a minute."""
@@ -50,11 +51,16 @@ def workers(request: HttpRequest) -> HttpResponse:
         "queue": backlog.queue(),
         "lines": backlog.lines(found),
         "parts": [part for part in parts if part.sign.key not in ("workers", "queue")],
-        "unwell": [part.sign for part in parts if not part.sign.well and part.sign.todo],
+        "unwell": [sign for sign in (part.sign for part in parts) if _is_told(sign)],
         "live_url": request.path,
         "every": EVERY,
     }
     return web.answer(request, "runs/workers.html", "fleet", context)
+
+
+def _is_told(sign: Sign) -> bool:
+    """Whether it stands on top; of the queue, this page says more below."""
+    return not sign.well and bool(sign.todo) and sign.key != "queue"
 
 
 def still(user: User) -> list[Still]:
