@@ -74,7 +74,11 @@ class Spoken(Exception):
         """Without a message the class's docstring is it. `values` fill its {names}."""
         self.says = message if message else " ".join((type(self).__doc__ or "").split())
         self.values = values
-        super().__init__(kept(self.says, **values))
+        super().__init__(self.says)
+
+    def __str__(self) -> str:
+        """What is kept. Worked out only now: rules make many a refusal that nobody is told."""
+        return kept(self.says, **self.values)
 
     @property
     def shown(self) -> str:

@@ -5,7 +5,7 @@ Who may is asked of `eligibility.why_not`, the same function that decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import UUID
@@ -41,6 +41,21 @@ class Tally:
         return self.able >= self.missing
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Camp:
+    """Who may approve requests of one kind."""
+
+    may: dict[int, Standing]
+    """By the person's id, in the order of these."""
+    voices: int
+    """How many different voices they have."""
+
+    @classmethod
+    def of(cls, people: Iterable[Standing], agent: str) -> Camp:
+        may = {each.person.user_id: each for each in people}
+        return cls(may=may, voices=len(_voices(may.values(), [], agent)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Electorate:
     """Everybody who may decide anything, and who did what to the runs of some requests."""
@@ -55,7 +70,8 @@ class Electorate:
     strict: Mapping[UUID, Gate]
     """What approvals of both the question and the open proposals must satisfy, by request."""
     usual: dict[tuple[Who, ...], dict[int, Standing]] = field(default_factory=dict)
-    """Found out once for each kind of gate: lists have many requests of few kinds."""
+    camps: dict[Hashable, Camp] = field(default_factory=dict)
+    """Found out once for each kind of request: lists have many requests of few kinds."""
 
     @classmethod
     def of(cls, requests: Iterable[Request]) -> Electorate:
@@ -88,8 +104,10 @@ class Electorate:
         While somebody's changes wait for others, what they would have to satisfy counts as well.
         """
         gate = self.strict.get(request.pk, gate)
-        may = self._may(request, gate)
-        agent = self.involved[request.run_id].agent
+        camp = self._camp(request, gate)
+        if not self.approved[request.pk]:  # as most
+            return Tally(approvals=0, able=camp.voices, missing=gate.quorum)
+        may, agent = camp.may, self.involved[request.run_id].agent
         approved = [may[each] for each in sorted(self._heard(request, gate)) if each in may]
         voices = _voices(approved, [], agent)
         others = [each for user_id, each in may.items() if user_id not in self.approved[request.pk]]
@@ -137,27 +155,35 @@ class Electorate:
 
     def _may(self, request: Request, gate: Gate) -> dict[int, Standing]:
         """Who may approve, and as whom."""
+        return self._camp(request, gate).may
+
+    def _camp(self, request: Request, gate: Gate) -> Camp:
         involved = self.involved[request.run_id]
-        hands = {*involved.hands, involved.requester_id}
-        usual = self._usual(gate)
-        if not self.absences:
-            return {
-                user_id: each
-                for user_id, each in usual.items()
-                if user_id not in hands or _standing(each.person, gate, involved)
-            }
-        found = {
-            each.user_id: usual.get(each.user_id)
-            if not each.absent and each.user_id not in hands
-            else _standing(each, gate, involved)
-            for each in self.people
-        }
-        return {user_id: each for user_id, each in found.items() if each is not None}
+        first = self._everybody.intersection([involved.requester_id])
+        hands = self._everybody.intersection(involved.hands)
+        kind = (gate.who, gate.excluded, first, hands, involved.agent if self._lent else "")
+        if kind not in self.camps:
+            usual = self._usual(gate)
+            found = (
+                usual.get(each.user_id)
+                if not each.absent and each.user_id not in first | hands
+                else _standing(each, gate, involved)
+                for each in self.people
+            )
+            self.camps[kind] = Camp.of(filter(None, found), involved.agent)
+        return self.camps[kind]
 
     @cached_property
-    def absences(self) -> bool:
-        """Whether anybody stands in for somebody."""
-        return any(each.absent for each in self.people)
+    def _lent(self) -> frozenset[int]:
+        """Ids of those for whom somebody stands in, also of those for whom they stand in."""
+        near = [absent.person for each in self.people for absent in each.absent]
+        far = [absent.person for each in near for absent in each.absent]
+        return frozenset(each.user_id for each in (*near, *far))
+
+    @cached_property
+    def _everybody(self) -> frozenset[int]:
+        """Whose hand in a run makes a difference."""
+        return self._lent.union(each.user_id for each in self.people)
 
     def _usual(self, gate: Gate) -> dict[int, Standing]:
         """Who may approve where they had no hand in the run, of those who speak for themselves."""

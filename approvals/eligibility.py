@@ -199,8 +199,9 @@ def _admits(gate: Gate, person: Person) -> bool:
 
 
 def _outside(person: Person, gate: Gate) -> NotEligible:
-    missing = [who.words for who in gate.who if not who.admits(person.groups, person.address)]
-    words = speech.joined(_(" and "), sorted(set(missing), key=str))
+    missing = [who for who in gate.who if not who.admits(person.groups, person.address)]
+    missing.sort(key=lambda who: sorted(who.groups | who.people))
+    words = speech.joined(_(" and "), [who.words for who in missing])
     return NotEligible(
         "group", _("Only members of {groups} decide this, and you are not one.", groups=words)
     )

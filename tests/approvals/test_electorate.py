@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from uuid import UUID
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from approvals import electorate, eligibility
-from approvals.eligibility import Absent, Person, Standing
+from approvals.electorate import Electorate, Tally
+from approvals.eligibility import Absent, Involved, Person, Standing
+from approvals.errors import NotEligible
+from approvals.models import Request
+from approvals.policy import Excluded, Gate, Who
 
 AGENT = "refund_desk"
 PEOPLE = [
@@ -33,6 +40,55 @@ def standings(draw) -> list[Standing]:
         for_whom = draw(st.sampled_from([None, *absent]))
         found.append(Standing(person=whole, absent=for_whom))
     return found
+
+
+@st.composite
+def worlds(draw) -> tuple[Electorate, list[tuple[Request, Gate]]]:
+    """Requests of several runs in one list; nobody has voted yet."""
+    people = {}
+    for person in PEOPLE:
+        absent = draw(st.lists(st.sampled_from(PEOPLE), unique=True, max_size=1))
+        agents = draw(st.sampled_from([("*",), ("mailing",)]))
+        people[person.user_id] = replace(
+            person, absent=tuple(Absent(person=each, agents=agents) for each in absent)
+        )
+    # Few choices, so that requests are often alike but in one thing.
+    ids = st.sampled_from([None, 0, 1, 99])
+    hands = st.sampled_from([{}, {0: "retry"}, {1: "retry"}])
+    barred = st.sampled_from([frozenset(Excluded), frozenset({Excluded.REQUESTER})])
+    asked, involved = [], {}
+    for n in range(5):
+        run_id = UUID(int=n)
+        involved[run_id] = Involved(
+            requester_id=draw(ids),
+            hands=draw(hands),
+            agent=draw(st.sampled_from([AGENT, "mailing"])),
+        )
+        gate = Gate(who=(Who(groups=frozenset({"finance"})),), excluded=draw(barred), quorum=2)
+        asked.append((Request(pk=UUID(int=n + 100), run_id=run_id), gate))
+    nobody: dict[UUID, frozenset[int]] = {request.pk: frozenset() for request, _ in asked}
+    return (
+        Electorate(
+            people=tuple(people.values()),
+            involved=involved,
+            approved=nobody,
+            proposed=nobody,
+            strict={},
+        ),
+        asked,
+    )
+
+
+@given(world=worlds())
+def test_each_request_of_a_list_is_judged_by_itself(world):
+    several, asked = world
+    for request, gate in asked:
+        involved = several.involved[request.run_id]
+        found = [eligibility.standing(each, gate, involved) for each in several.people]
+        may = [each for each in found if not isinstance(each, NotEligible)]
+        assert several.called(request, gate) == {each.person.user_id for each in may}
+        able = len(electorate._voices(may, [], involved.agent))
+        assert several.tally(request, gate) == Tally(approvals=0, able=able, missing=gate.quorum)
 
 
 @given(people=standings(), heard=standings())
