@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
 from runs import planner, ports
@@ -27,23 +27,22 @@ def to(user: User) -> QuerySet[Run]:
     return Run.objects.all() if where is None else Run.objects.filter(where)
 
 
-def rule(user: User) -> Q | None:
-    """The same as a condition on runs; None: every run."""
+def rule(user: User, run: str = "") -> Q | None:
+    """The same as a condition on runs, or on rows that have their run in this field; None: every
+    run."""
     if user.has_perm(EVERY):
         return None
-    mine = Q(started_by=user.pk)
+    mine = Q(**{f"{run}__started_by" if run else "started_by": user.pk})
     for story in ports.stories():
         theirs = story.mine(user)
         if theirs is not None:
-            mine |= Q(planner.beside(theirs, run="pk"))
+            mine |= Q(planner.beside(theirs, run=run or "pk"))
     return mine
 
 
 def within(user: User, field: str) -> Q:
-    """The same as a condition on rows that have a run in `field`."""
-    if user.has_perm(EVERY):
-        return Q()
-    return Q(Exists(to(user).filter(pk=OuterRef(field))))
+    """The same as a condition on rows that have a run in `field`; empty: every row."""
+    return rule(user, field) or Q()
 
 
 def few(user: User, most: int) -> list[UUID] | None:

@@ -27,13 +27,17 @@ def not_from(filters: Filters, user: User) -> Q:
         found.append(hiding("", sought))
         masked = map(conditions.places_within, masks.anywhere(user).paths)
         for place in (conditions.secret_places(), *masked):
-            where &= ~(_holds("args", place, sought) | _holds("run__input", place, sought))
+            where &= ~_holds(place, sought)
     for hidden in found:
         where &= ~Q(planner.beside(hidden, run="run"))
     return where
 
 
-def _holds(document: str, place: str, sought: list[str]) -> Q:
-    """Some value there is one of these."""
-    held = words.Words(document, Value(place))
+def _holds(place: str, sought: list[str]) -> Q:
+    """Some value there is one of these, in what the effect or what its run was given.
+
+    Asked of both at once: of the effect alone it would be asked before everything else.
+    """
+    given, started = (words.Words(each, Value(place)) for each in ("args", "run__input"))
+    held = words.Both(given, started)
     return Q(words.HasOne(held, Value(sought, ArrayField(TextField()))))

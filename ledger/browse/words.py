@@ -66,3 +66,11 @@ class Words(Func):
     )
     arg_joiner = ", ("
     output_field = ArrayField(TextField())
+
+
+class Both(Func):
+    """The values of two arrays."""
+
+    template = "(%(expressions)s)"
+    arg_joiner = " || "
+    output_field = ArrayField(TextField())
