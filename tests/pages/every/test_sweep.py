@@ -22,7 +22,7 @@ LISTS_AT_MOST = 100_000
 """Bytes of a page that lists things."""
 LISTS = (
     *("overview", "runs:list", "runs:workers", "approvals:inbox", "approvals:bulk"),
-    *("ledger:list", "ledger:reconcile", "ledger:outbox", "ledger:tools"),
+    *("ledger:list", "ledger:reconcile", "ledger:outbox", "ledger:tools", "audit:list"),
 )
 TITLE = re.compile(r"^\S.* · Signalbox$")
 
