@@ -6,6 +6,8 @@ from datetime import datetime
 
 from django.db import connection
 
+from runs import queries
+
 
 def now() -> datetime:
     """This very moment, also in the middle of a long transaction."""
@@ -13,3 +15,8 @@ def now() -> datetime:
         cursor.execute("SELECT clock_timestamp()")
         moment: datetime = cursor.fetchone()[0]
     return moment
+
+
+def page() -> datetime:
+    """The moment that a page is about: one for all its parts."""
+    return queries.clock()

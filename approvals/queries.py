@@ -198,7 +198,7 @@ def _asked_of(person: Person) -> Q:
 
 
 def _sorted(rows: Iterable[Row]) -> list[Row]:
-    now = clock.now()
+    now = clock.page()
     return sorted(rows, key=lambda row: urgency.place(row.request, row.risk, now))
 
 

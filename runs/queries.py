@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import Coalesce, Greatest, Least
 
+from accounts import once
 from accounts.models import User
 from audit.models import ClockTimestamp
 from runs import chain, errors, ports, standing, visible, workers
@@ -77,8 +78,9 @@ def one(run_id: UUID, user: User) -> Row:
     return rows([run], user)[0]
 
 
+@once.a_page
 def clock() -> datetime:
-    """The database's clock."""
+    """The database's clock; one moment for all parts of a page."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         moment: datetime = cursor.fetchone()[0]
@@ -104,6 +106,7 @@ def _remarks(ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
 # --- what an operator must look at ----------------------------------------------------------------
 
 
+@once.a_page
 def attention() -> Q:
     """Runs that an operator must look at. One query for each layer above that knows of some."""
     troubled = {

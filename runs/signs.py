@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import Error, connections
@@ -22,6 +23,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts import once
 from audit import queries as audit
 from audit.models import ClockTimestamp
 from runs import dispatch
@@ -102,7 +104,7 @@ def broker() -> Sign:
 
 def beat() -> Sign:
     """What rings for everything that must happen by itself."""
-    at, late = _pulse("beat")
+    at, late, _told = _pulse("beat")
     return Sign(
         key="beat",
         name=_("Beat"),
@@ -117,8 +119,7 @@ def beat() -> Sign:
 
 def sweeper() -> Sign:
     """What finds runs that nobody looks at."""
-    at, late = _pulse("sweeper")
-    told = Pulse.objects.filter(name="sweeper").values_list("note", flat=True).first() or {}
+    at, late, told = _pulse("sweeper")
     failed = told.get("failed", [])
     todo = command = ""
     if late:
@@ -175,18 +176,15 @@ def sealer() -> Sign:
     )
 
 
-def _pulse(name: str) -> tuple[datetime | None, bool]:
-    """When the part last did something, and whether that is too long ago."""
-    found = (
-        Pulse.objects.filter(name=name)
-        .annotate(now=ClockTimestamp())
-        .values_list("at", "now")
-        .first()
-    )
-    if found is None:
-        return None, True
-    at, now = found
-    return at, now - at > LATE
+def _pulse(name: str) -> tuple[datetime | None, bool, Any]:  # Any: what the part has noted
+    """When the part last did something, whether that is too long ago, and what it did."""
+    return _pulses().get(name, (None, True, {}))
+
+
+@once.a_page
+def _pulses() -> dict[str, tuple[datetime, bool, Any]]:  # Any: see `_pulse`
+    found = Pulse.objects.annotate(now=ClockTimestamp()).values_list("name", "at", "now", "note")
+    return {name: (at, now - at > LATE, note) for name, at, now, note in found}
 
 
 def tick() -> None:

@@ -20,6 +20,7 @@ from django.db import Error, connections
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 
+from accounts import once
 from audit.models import ClockTimestamp
 from runs import registry
 from runs.models import Lease, Worker
@@ -108,7 +109,7 @@ class Offers:
 
     @classmethod
     def now(cls) -> Offers:
-        return cls(dict(driving().values_list("name", "agents")))
+        return cls({each.name: each.agents for each in driving()})
 
     def may_drive(self, agent: str, version: str) -> bool:
         """Whether some live worker may be able to drive such a run.
@@ -144,6 +145,7 @@ def taken() -> dict[str, int]:
     return counted
 
 
-def driving() -> QuerySet[Worker]:
+@once.a_page
+def driving() -> tuple[Worker, ...]:
     """Those of them that take runs."""
-    return alive().exclude(agents={})
+    return tuple(alive().exclude(agents={}))

@@ -73,6 +73,7 @@ class Overview:
     chart: Chart | None = None
     health: Sequence[Part] = ()
     last_ended: datetime | None = None
+    """When a run last ended; looked up where the page has nothing else to say."""
 
     @property
     def loud(self) -> list[Sign]:
@@ -109,6 +110,8 @@ def read(user: User) -> Overview:
         page.numbers.insert(max(len(page.numbers) - 1, 0), number)
     if user.has_perm("ledger.view_message"):
         _add_outbox(page)
+    if page.quiet:
+        page.last_ended = visible.to(user).aggregate(last=Max("ended_at"))["last"]
     return page
 
 
@@ -160,7 +163,6 @@ def _add_runs(page: Overview, user: User) -> None:
     _add_troubled(page, user)
     page.troubled_more = max(counts.attention - SHORT, 0)
     page.chart = outcomes.last_day(queries.clock(), visible.to(user))
-    page.last_ended = visible.to(user).aggregate(last=Max("ended_at"))["last"]
     page.health = health.parts(user)
 
 

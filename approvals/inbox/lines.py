@@ -89,7 +89,7 @@ def opened(user: User, *, mine: bool, as_of: datetime | None, most: int = SIZE) 
     """
     rows = queries.needs(user) if mine else queries.pending(user)
     groups = frozenset(user.groups.values_list("name", flat=True))
-    there, newer, moment = rows, 0, as_of or clock.now()
+    there, newer, moment = rows, 0, as_of or clock.page()
     if as_of is not None:
         shown = [row for row in rows if row.request.created_at <= as_of]
         gone = _closed_since(user, as_of, groups if mine else None)
@@ -111,7 +111,7 @@ def lines(rows: Iterable[Row], groups: Collection[str] = ()) -> list[Line]:
     found = list(rows)
     asked = [row.request for row in found if row.request.status == Status.PENDING]
     electorate, book = Electorate.of(asked), policy.in_force()
-    now = clock.now()
+    now = clock.page()
     lookers = claims.on([request.pk for request in asked])
     wrong = mishaps.worst([row.request.pk for row in found if row.decision])
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from accounts import once
 from runs import dispatch, signs, workers
 from runs.models import Worker
 
@@ -36,21 +37,19 @@ class House:
 
 def look() -> House:
     """Four queries, and the broker is asked now and then."""
-    driving = list(workers.driving())
+    driving = workers.driving()
     return House(
-        rooms=_rooms(driving, workers.taken()),
+        rooms=rooms(),
         anybody=bool(driving),
         broker=dispatch.reachable(),
         sweeper=signs.sweeper().well,
     )
 
 
+@once.a_page
 def rooms() -> dict[str, Room]:
     """By agent. Two queries."""
-    return _rooms(list(workers.driving()), workers.taken())
-
-
-def _rooms(driving: list[Worker], taken: Mapping[str, int]) -> dict[str, Room]:
+    driving, taken = workers.driving(), workers.taken()
     knowing: dict[str, list[Worker]] = {}
     for worker in driving:
         for agent in worker.agents:

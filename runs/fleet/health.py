@@ -47,7 +47,7 @@ def everything(user: User) -> list[Part]:
 
 def crew() -> Sign:
     """Somebody must be there who takes runs."""
-    count = workers.driving().count()
+    count = len(workers.driving())
     return Sign(
         key="workers",
         name=_("Workers"),

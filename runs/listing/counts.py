@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
 from django.db.models import Count as Counted
 from django.db.models import Q
 from django.http import QueryDict
@@ -18,6 +22,8 @@ from runs.status import STATES, State, Status
 
 MOST = 1_000
 """Runs of one state that are counted."""
+_ANY = "any state"
+"""Stands for a state among the parameters of a statement, as this very object."""
 SHOWN = (Status.WAITING, Status.RUNNING, Status.QUEUED, Status.FAILED, Status.SUCCEEDED)
 
 
@@ -53,8 +59,7 @@ class Chip:
 
 
 def chips(scope: Scope, query: QueryDict) -> list[Chip]:
-    """Of the runs that meet the other filters. A query each; two for all where few runs come into
-    question."""
+    """Of the runs that meet the other filters. Two queries."""
     attention = Count.of(scope.only(queries.attention()))
     return [
         _chip(attention, query, _attention(), "attention", "1"),
@@ -64,9 +69,30 @@ def chips(scope: Scope, query: QueryDict) -> list[Chip]:
 
 def _states(scope: Scope) -> list[tuple[Status, Count]]:
     if scope.rare is None:
-        return [(each, Count.of(scope.only(Q(status=each)))) for each in SHOWN]
-    found = dict(scope.runs().values_list("status").annotate(Counted("pk")).order_by())
+        found = _upto_most(scope)
+    else:
+        found = dict(scope.runs().values_list("status").annotate(Counted("pk")).order_by())
     return [(each, Count.upto(found.get(each, 0))) for each in SHOWN]
+
+
+def _upto_most(scope: Scope) -> dict[str, int]:
+    """By state. Each is counted by itself, so that the index of its state is read no further than
+    needed; the statement is made once, and sent once."""
+    runs = scope.only(Q(status=_ANY)).runs().values("pk")[: MOST + 1]
+    try:
+        one, given = runs.query.sql_with_params()
+    except EmptyResultSet:  # nothing can meet the filters
+        return {}
+    counted = f"SELECT %s, count(*) FROM ({one}) found"  # noqa: S608 (made by Django)
+    params: list[Any] = [each for status in SHOWN for each in (status, *_with(given, status))]
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join([counted] * len(SHOWN)), params)
+        return dict(cursor.fetchall())
+
+
+def _with(given: Sequence[Any], status: str) -> Iterator[Any]:  # Any: whatever is compared
+    """These parameters, asking for this state."""
+    return (status if each is _ANY else each for each in given)
 
 
 def _attention() -> State:

@@ -51,7 +51,7 @@ def test_only_workers_that_live_and_take_runs_count() -> None:
     worker("sweep@alpha", agents={})
     worker("w3", draining=True)
     worker("w4", seen_at=make.ago(hours=1), agents={"triage": "1"})
-    assert workers.driving().count() == 1
+    assert len(workers.driving()) == 1
     assert list(workers.Offers.now().by_worker.values()) == [{"refund_desk": "1.0"}]
 
 
