@@ -14,7 +14,9 @@ from ledger.browse import exporting, listing, pages
 from ledger.browse.exporting import Wanted
 from ledger.browse.forms import ExportForm, FilterForm
 from ledger.browse.listing import Listing
+from ledger.errors import SearchTooSlow
 from runs import web
+from runs.patience import patience
 
 
 @never_cache
@@ -47,7 +49,7 @@ def _page(
 ) -> HttpResponse:
     counts = {}
     if form is not None:
-        with pages.patience():
+        with patience(SearchTooSlow):
             counts = Listing.of(asked.filters(), web.reader(request, pages.SEE)).counts()
     context = {
         "form": form,

@@ -86,8 +86,9 @@ class Listing:
         return list(found.order_by("-created_at", "-uid")[:limit])
 
     def newer_than(self, place: Place, *, most: int) -> int:
-        """How many have come since, up to `most`."""
-        return self.scope.effects().filter(_newer(place))[:most].count()
+        """How many have come since, up to `most`. In order, so that no more is looked at."""
+        newer = self.scope.effects().filter(_newer(place)).order_by("created_at", "uid")
+        return newer[:most].count()
 
     def counts(self) -> dict[str, Count]:
         """How many there are in each state, at least; empty where counting would take long: of

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-import psycopg.errors
-from django.db import OperationalError, connection, transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import conditional_page, require_safe
@@ -23,6 +19,7 @@ from ledger.errors import SearchTooSlow
 from ledger.models import Effect
 from ledger.status import Status
 from runs import masking, ports, web
+from runs.patience import patience
 from runs.status import State
 
 SEE = "ledger.view_effect"
@@ -33,8 +30,6 @@ EVERY = 10
 MOST_NEW = 99
 CURSORS = ("after", "before", "as_of")
 CHIPS = (Status.IN_DOUBT, Status.PENDING, Status.FAILED, Status.SENT, Status.CONFIRMED)
-PATIENCE = 5
-"""Seconds that one question to the database may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +111,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def _asked(query: QueryDict, form: FilterForm, user: User) -> Page:
     after, before, as_of = (_place(query.get(name, "")) for name in CURSORS)
     try:
-        with patience():
+        with patience(SearchTooSlow):
             filters = form.filters()
             everything = Listing.of(replace(filters, status=""), user)
             found = everything.in_state(filters.status)
@@ -130,19 +125,6 @@ def _asked(query: QueryDict, form: FilterForm, user: User) -> Page:
             )
     except SearchTooSlow:
         return Page(too_slow=True)
-
-
-@contextmanager
-def patience() -> Iterator[None]:
-    """Raise SearchTooSlow if one question to the database takes longer than PATIENCE."""
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL statement_timeout = %s", [PATIENCE * 1000])
-            yield
-    except OperationalError as exc:
-        if not isinstance(exc.__cause__, psycopg.errors.QueryCanceled):
-            raise
-        raise SearchTooSlow from exc
 
 
 def _page(query: QueryDict, found: Listing, after: Place | None, before: Place | None) -> Page:

@@ -9,14 +9,11 @@ If none is rare, walking down the list finds a page soon.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-import psycopg.errors
 from django.contrib.postgres.search import SearchQuery
-from django.db import OperationalError, connection, transaction
 from django.db.models import (
     Model,
     Q,
@@ -25,7 +22,7 @@ from django.db.models import (
 
 from accounts.models import User
 from audit.models import ClockTimestamp
-from runs import errors, planner, ports, queries, standing, visible, web
+from runs import planner, ports, queries, standing, visible, web
 from runs.listing.filters import Filters
 from runs.listing.search import LIKE_AN_ID, Leaf, Search
 from runs.models import Run, RunSought
@@ -34,8 +31,6 @@ MOST = 5_000
 """Runs that a part of a search may have to count as rare."""
 FEW = 2_500
 """Runs that somebody may see who may see few: they are looked up."""
-PATIENCE = 5
-"""Seconds that one question to the database may take."""
 Ids = QuerySet[Model, UUID]
 
 
@@ -134,19 +129,6 @@ def in_state(filters: Filters) -> Q:
 def matching(filters: Filters, user: User) -> QuerySet[Run]:
     """The runs that meet all filters, of those that this person may see."""
     return of(filters, user).only(in_state(filters)).runs()
-
-
-@contextmanager
-def patience() -> Iterator[None]:
-    """Raise SearchTooSlow if one question to the database takes longer than PATIENCE."""
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL statement_timeout = %s", [PATIENCE * 1000])
-            yield
-    except OperationalError as exc:
-        if not isinstance(exc.__cause__, psycopg.errors.QueryCanceled):
-            raise
-        raise errors.SearchTooSlow from exc
 
 
 def field_exists(path: str) -> bool:

@@ -16,6 +16,7 @@ from runs.listing.counts import Chip
 from runs.listing.finding import Place, Scope
 from runs.listing.forms import FilterForm
 from runs.models import Run
+from runs.patience import patience
 from runs.queries import Row
 
 EVERY = 10
@@ -87,7 +88,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 def _asked(query: QueryDict, form: FilterForm, user: User) -> Page:
     try:
-        with finding.patience():
+        with patience(errors.SearchTooSlow):
             filters = form.filters()
             every = finding.of(filters, user)
             scope = every.only(finding.in_state(filters))

@@ -18,10 +18,12 @@ from django.utils.functional import Promise
 
 from accounts.models import User
 from runs import visible
+from runs.errors import SearchTooSlow
 from runs.listing import finding as listing
 from runs.listing.filters import Filters
 from runs.listing.search import Search
 from runs.models import Run
+from runs.patience import patience
 from signalbox.palette import destinations
 
 LONGEST = 100
@@ -69,7 +71,7 @@ def _runs(user: User, text: str) -> list[Run]:
         return []
     if whole := _uuid(text):
         return list(visible.to(user).filter(pk=whole))
-    with listing.patience():
+    with patience(SearchTooSlow):
         return listing.of(Filters(search=Search(text=text)), user).page(limit=MOST_RUNS)
 
 

@@ -122,6 +122,7 @@ def test_borrowed_texts_are_allauths_own_and_said_in_our_words() -> None:
     with (folder / "de/LC_MESSAGES/django.po").open("rb") as file:
         theirs = read_po(file)
     for text in borrowed.TEXTS:
-        assert theirs.get(text) is not None, text
+        said = theirs.get(text)
+        assert said is not None, text
         with translation.override("de"):
-            assert translation.gettext(text) != theirs.get(text).string
+            assert translation.gettext(text) != said.string
