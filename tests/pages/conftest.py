@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
@@ -27,6 +26,7 @@ from playwright.sync_api import (
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
+from tests.pages import axe
 from tests.support import chromium
 
 PATIENCE = 20_000
@@ -124,12 +124,8 @@ def assert_accessible() -> Callable[[Page], None]:
     """Run axe on the page as it stands; every violation is listed with where it is."""
 
     def assert_accessible(page: Page) -> None:
-        found = Axe().run(page).response["violations"]
-        assert not found, "\n".join(
-            f"{page.url} {rule['id']}: {rule['help']}: {node['html'][:200]}"
-            for rule in found
-            for node in rule["nodes"]
-        )
+        found = axe.faults(page)
+        assert not found, "\n".join((page.url, *found))
 
     return assert_accessible
 
