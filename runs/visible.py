@@ -10,15 +10,21 @@ is full. Sets of ids would be made whole for each question, however few rows are
 
 from __future__ import annotations
 
+import hashlib
+import json
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone, translation
 
+from accounts import reading
 from accounts.models import User
-from runs import planner, ports
+from runs import planner, ports, web
 from runs.models import Run
 
 EVERY = "runs.view_every_run"
+SIGHT = "runs.sight"
+"""Key of a request's META under which a view leaves the reader's sight for `signalbox.sharing`."""
 
 
 def to(user: User) -> QuerySet[Run]:
@@ -56,3 +62,23 @@ def few(user: User, most: int) -> list[UUID] | None:
         if theirs is not None and len(ids) <= most:
             ids.update(theirs[: most + 1])
     return list(ids) if len(ids) <= most else None
+
+
+def sight(user: User, *besides: object) -> str:
+    """The same for people who are told the same of all runs, in the same words.
+
+    They may do the same and read the same language, zone and style of times; and whoever may not
+    see every run with all that it holds sees what nobody else does. `besides`: what a page tells
+    them of themselves.
+    """
+    whole = user.has_perms([EVERY, web.REVEAL])
+    style = reading.style()
+    seen = {
+        "person": None if whole else user.pk,
+        "may": sorted(user.get_all_permissions()),
+        "language": translation.get_language(),
+        "zone": timezone.get_current_timezone_name(),
+        "times": [style.absolute, style.twelve],
+        "besides": [str(each) for each in besides],
+    }
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()

@@ -64,8 +64,8 @@ class Overview:
     numbers: list[Number] = field(default_factory=list)
     waiting: Sequence[Request] = ()
     waiting_more: int = 0
-    mine: bool = False
-    """They wait for the reader."""
+    needs: Sequence[UUID] = ()
+    """The requests that wait for the reader, all of them."""
     troubled: Sequence[Trouble] = ()
     troubled_more: int = 0
     every: bool = True
@@ -74,6 +74,11 @@ class Overview:
     health: Sequence[Part] = ()
     last_ended: datetime | None = None
     """When a run last ended; looked up where the page has nothing else to say."""
+
+    @property
+    def mine(self) -> bool:
+        """Those that wait are for the reader."""
+        return bool(self.needs)
 
     @property
     def loud(self) -> list[Sign]:
@@ -127,7 +132,7 @@ def _add_approvals(page: Overview, user: User) -> None:
     """Whoever decides is told what waits for them; everybody else, what waits for somebody."""
     inbox = reverse("approvals:inbox")
     needs = approvals.needs(user)
-    page.mine = bool(needs)
+    page.needs = [row.request.pk for row in needs]
     if user.has_perm(DECIDES):
         page.numbers.append(Number(label=_("Needs you"), count=len(needs), url=inbox, tone="human"))
     if needs:

@@ -1,11 +1,12 @@
-"""Polls of open pages: fifty dashboards on which nothing happens ask the database next to nothing.
+"""Polls of open pages: fifty dashboards ask the database next to nothing.
 
 1. The answer to a poll is remembered by its ETag, together with a stamp of what the page is about
    (see `signalbox.stamps`) that was read before the answer was made. While the stamp stays, the
-   same browser that asks again with that ETag gets 304, and no view runs. Nothing is ever shown
-   from here: a 304 has no content.
-2. Pages that show every worker are never answered from here.
-3. After LONGEST an answer is made anew in any case.
+   same browser that asks again with that ETag gets 304, and no view runs.
+2. Where something has changed, lists of all runs get an answer that was made a moment ago for
+   somebody who sees the same: see `signalbox.sharing`. Nothing else is ever shown from here.
+3. Pages that show every worker are never answered from here.
+4. After LONGEST an answer is made anew in any case.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 
-from signalbox import stamps
+from signalbox import sharing, stamps
 
 LONGEST = 300
 """Seconds for which an answer may stand for a new one."""
@@ -29,21 +30,29 @@ Respond = Callable[[HttpRequest], HttpResponse]
 
 
 class Unchanged:
-    """Answers 304 to polls of pages on which nothing can have changed."""
+    """Answers polls without a view where the answer is known."""
 
     def __init__(self, get_response: Respond) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not _is_poll(request):
-            return self.get_response(request)
-        key, now = _key(request), stamps.of(request.path)
-        known = caches["polls"].get(key)
+            response = self.get_response(request)
+            sharing.meet(request)
+            return response
+        poll, now = _key(request), stamps.of(request.path)
+        known = caches["polls"].get(poll)
         if now and known == (request.headers.get("If-None-Match"), now):
             return HttpResponseNotModified(headers={"ETag": known[0]})
-        response = self.get_response(request)
+        told = sharing.find(request, poll) if now else None
+        if told is not None:
+            response, now = told
+        else:
+            person = sharing.look(request) if now else None
+            response = self.get_response(request)
+            sharing.keep(request, response, poll=poll, stamp=now, person=person)
         if now and response.status_code in (200, 304) and "ETag" in response:
-            caches["polls"].set(key, (response["ETag"], now), LONGEST)
+            caches["polls"].set(poll, (response["ETag"], now), LONGEST)
         return response
 
 

@@ -76,6 +76,17 @@ def of(path: str) -> str:
     return f"{stamps.apart} {own}" if own is not None else ""
 
 
+def ask(name: str, **params: Any) -> tuple[str, ...] | None:
+    """The row that a statement of ours returns; None if the database does not say."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statements.read("signalbox", name), params)
+            row: tuple[str, ...] = cursor.fetchone()
+    except DatabaseError:
+        return None
+    return row
+
+
 @cache
 def of_runs() -> frozenset[str]:
     """The tables that belong to runs, by foreign keys from one to the next, and LangGraph's."""
@@ -108,7 +119,7 @@ def _kept(name: str, read: Callable[[], Found | None]) -> Found | None:
 
 
 def _read() -> Stamps | None:
-    row = _ask(
+    row = ask(
         "stamp",
         beating=list(BEATING),
         of_runs=[*of_runs(), *TOLD],
@@ -129,16 +140,5 @@ def _read() -> Stamps | None:
 
 
 def _of_run(run_id: str) -> str | None:
-    row = _ask("stamp_of_run", run=run_id)
+    row = ask("stamp_of_run", run=run_id)
     return None if row is None else row[0]
-
-
-def _ask(name: str, **params: Any) -> tuple[str, ...] | None:
-    """The row that a statement of ours returns; None if the database does not say."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(statements.read("signalbox", name), params)
-            row: tuple[str, ...] = cursor.fetchone()
-    except DatabaseError:
-        return None
-    return row

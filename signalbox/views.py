@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from accounts.models import User
 from accounts.views import SignedIn
 from approvals import queries as approvals
-from runs import web
+from runs import visible, web
 from signalbox import overview as overviews
 
 EVERY = 10
@@ -23,7 +23,9 @@ EVERY = 10
 @require_safe
 def overview(request: SignedIn) -> HttpResponse:
     """What needs the reader, what is stuck, how the last day went, whether the system works."""
-    context = {"page": overviews.read(request.user), "live_url": request.path, "every": EVERY}
+    page = overviews.read(request.user)
+    context = {"page": page, "live_url": request.path, "every": EVERY}
+    request.META[visible.SIGHT] = visible.sight(request.user, *page.needs)
     return web.answer(request, "overview.html", "now", context)
 
 

@@ -83,6 +83,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "here": request.path,
         "query": addresses.here(request.GET).removeprefix("?"),
     }
+    request.META[visible.SIGHT] = visible.sight(user)
     return web.answer(request, "runs/list.html", "listing", context)
 
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.core.cache import caches
 from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.actors import Actor
@@ -17,8 +15,10 @@ from audit import trail
 from runs.models import Lease, Run, Worker
 from runs.status import Park
 from signalbox import polls, stamps
+from tests.support import polling
 from tests.support import standing as make
 from tests.support.people import person
+from tests.support.polling import Region, flush
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGES = ("overview", "runs:list", "approvals:inbox", "waiting")
@@ -26,47 +26,14 @@ PAGES = ("overview", "runs:list", "approvals:inbox", "waiting")
 
 @pytest.fixture(autouse=True)
 def remembered(settings, monkeypatch) -> Iterator[None]:
-    backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = settings.CACHES | {"polls": {"BACKEND": backend, "LOCATION": "test-polls"}}
-    monkeypatch.setattr(stamps, "FRESH", 0)
-    caches["polls"].clear()
-    yield
-    caches["polls"].clear()
+    with polling.remembered(settings, monkeypatch):
+        yield
 
 
 @pytest.fixture
 def ada(client: Client) -> Client:
     client.force_login(person("Ada"))
     return client
-
-
-class Region:
-    """A live region in a browser, which sends the ETag of the answer that it has."""
-
-    def __init__(self, client: Client, url: str) -> None:
-        self.client, self.url, self.etag = client, url, ""
-        self.asked = 0
-
-    def poll(self, **headers: str) -> int:
-        headers = {"HX-Request": "true", "If-None-Match": self.etag} | headers
-        with CaptureQueriesContext(connection) as seen:
-            answer = self.client.get(self.url, headers=headers)
-        self.asked = len(seen)
-        self.etag = answer.headers.get("ETag", self.etag)
-        return answer.status_code
-
-    def settle(self) -> Region:
-        """Ask until the answer is remembered."""
-        flush()
-        self.poll()
-        self.poll()
-        return self
-
-
-def flush() -> None:
-    """PostgreSQL counts at once what this connection has written."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_force_next_flush()")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,0 +1,61 @@
+"""Open pages that ask again, for tests of what they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.core.cache import caches
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from signalbox import stamps
+
+
+@contextmanager
+def remembered(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Polls are remembered as in production, and stamps are read anew for each."""
+    backend = "django.core.cache.backends.locmem.LocMemCache"
+    settings.CACHES = settings.CACHES | {"polls": {"BACKEND": backend, "LOCATION": "test-polls"}}
+    monkeypatch.setattr(stamps, "FRESH", 0)
+    caches["polls"].clear()
+    yield
+    caches["polls"].clear()
+
+
+class Region:
+    """A live region in a browser, which sends the ETag of the answer that it has."""
+
+    def __init__(self, client: Client, url: str) -> None:
+        self.client, self.url, self.etag = client, url, ""
+        self.asked = 0
+
+    def poll(self, **headers: str) -> int:
+        headers = {"HX-Request": "true", "If-None-Match": self.etag} | headers
+        with CaptureQueriesContext(connection) as seen:
+            self.answer = self.client.get(self.url, headers=headers)
+        self.asked = len(seen)
+        self.etag = self.answer.headers.get("ETag", self.etag)
+        return self.answer.status_code
+
+    def settle(self) -> Region:
+        """Ask until the answer is remembered."""
+        flush()
+        self.poll()
+        self.poll()
+        return self
+
+
+def flush() -> None:
+    """PostgreSQL counts at once what this connection has written."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+
+
+def forget_what_is_shared() -> None:
+    """As if its time was over."""
+    known = caches["polls"]
+    names = known._cache  # type: ignore[attr-defined]  # of LocMemCache
+    known.delete_many([name.rpartition(":")[2] for name in names if ":told-" in name])
