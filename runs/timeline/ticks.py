@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from runs.timeline.scale import Scale, Stretch
@@ -15,6 +15,9 @@ BETWEEN_MAJOR = 27.0
 """The same on a phone, where only major ticks have a label."""
 CLEAR, CLEAR_MAJOR = 5.5, 20.0
 """Between a tick and a fold, whose length is written above it: on a desktop, and on a phone."""
+EDGE, EDGE_MAJOR = 2.0, 9.0
+"""From either end: where a label must begin or end at its tick, and where a phone has no room for
+one that has its tick in the middle."""
 NARROWEST = 0.4
 """A stretch that is narrower has no ticks."""
 LENGTHS = (
@@ -34,6 +37,13 @@ class Tick:
     """As exact as it must be to differ from that of the next one."""
     major: bool
 
+    @property
+    def anchor(self) -> str:
+        """Which part of its label stands at the tick."""
+        if self.x < EDGE:
+            return "start"
+        return "end" if self.x > 100 - 2 * EDGE else "middle"
+
 
 def make(scale: Scale, zero: datetime) -> list[Tick]:
     """Ticks that count from `zero`."""
@@ -43,8 +53,13 @@ def make(scale: Scale, zero: datetime) -> list[Tick]:
             continue
         last = max((tick.x for tick in ticks if tick.major), default=-BETWEEN_MAJOR)
         major = x - last >= BETWEEN_MAJOR and _clear(scale, x, CLEAR_MAJOR)
-        ticks.append(Tick(x=round(x, 2), after=after, label=label(after, step), major=major))
+        tick = Tick(x=round(x, 2), after=after, label=label(after, step), major=major)
+        ticks.append(tick if _has_room(tick) else replace(tick, major=False))
     return ticks
+
+
+def _has_room(tick: Tick) -> bool:
+    return tick.anchor != "middle" or EDGE_MAJOR <= tick.x <= 100 - EDGE_MAJOR
 
 
 def _places(scale: Scale, zero: float) -> Iterator[tuple[float, timedelta, float]]:

@@ -119,3 +119,11 @@ def test_no_two_ticks_say_the_same(length) -> None:
         labels = [tick.label for tick in ticks.make(made(length, *gaps), START)]
         assert len(labels) == len(set(labels))
         assert all(labels)
+
+
+def test_labels_that_a_phone_shows_have_room_within_the_chart() -> None:
+    for begins in range(0, 900, 7):
+        found = scale.make([], at(begins), at(begins + 4_920))
+        for tick in ticks.make(found, START):
+            if tick.major and tick.anchor == "middle":
+                assert ticks.EDGE_MAJOR <= tick.x <= 100 - ticks.EDGE_MAJOR
