@@ -1,4 +1,5 @@
-"""Texts of allauth that people read here, and that its German says with *du*.
+"""Texts of allauth that people read here, and that we say otherwise in German: mostly what it says
+with *du*.
 
 Named here, they are collected with ours, and our translation comes before that of allauth. The
 words must be exactly its own; a test compares them.
@@ -38,5 +39,10 @@ TEXTS = (
     noop("You have signed out."),
     noop("You are already logged in as %(user_display)s."),
     noop("You are about to generate a new set of recovery codes for your account."),
+    noop("Recovery Codes"),
+    noop("Added on %(created_at)s"),
+    noop("Use your password"),
+    noop("Use a security key"),
+    noop("Use authenticator app or code"),
     noop("You are about to deactivate authenticator app based authentication. Are you sure?"),
 )

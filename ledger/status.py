@@ -39,7 +39,7 @@ STATES: dict[str, State] = {
         ),
         State(
             value=Status.CONFIRMED,
-            label="Done, confirmed",
+            label=_("Done, confirmed"),
             tone="ok",
             icon="check-double",
             sentence=_(

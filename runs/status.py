@@ -110,7 +110,7 @@ class Park(models.TextChoices):
     BAD_ANSWER = "bad_answer", _("Bad answer")
     CRASH_LOOP = "crash_loop", _("Crash loop")
     PAYLOAD_UNSTABLE = "payload_unstable", _("Question keeps changing")
-    READ_ONLY = "read_only", "Read-only"
+    READ_ONLY = "read_only", _("Read-only")
     EMERGENCY_STOP = "emergency_stop", _("Emergency stop")
     PERMIT_MISSING = "permit_missing", _("Permit missing")
     DEADLINE = "deadline", _("Deadline passed")
@@ -175,7 +175,7 @@ PARKS: dict[str, State] = {
         ),
         State(
             value=Park.READ_ONLY,
-            label="Parked: read-only",
+            label=_("Parked: read-only"),
             tone="warn",
             icon="lock",
             sentence=_("A deadline made this run read-only, and it tried an effect. Cancel it."),
@@ -252,7 +252,7 @@ OVERLAYS: dict[str, State] = {
         ),
         State(
             value="read_only",
-            label="Read-only",
+            label=_("Read-only"),
             tone="neutral",
             icon="lock",
             sentence=_("Goes on without side effects after its deadline lapsed."),
