@@ -13,7 +13,7 @@ BETWEEN = 10.5
 """Percent between two ticks, about the width of a long label on a desktop."""
 BETWEEN_MAJOR = 27.0
 """The same on a phone, where only major ticks have a label."""
-CLEAR, CLEAR_MAJOR = 5.5, 20.0
+CLEAR, CLEAR_MAJOR = 5.5, 37.0
 """Between a tick and a fold, whose length is written above it: on a desktop, and on a phone."""
 EDGE, EDGE_MAJOR = 2.0, 9.0
 """From either end: where a label must begin or end at its tick, and where a phone has no room for
@@ -52,7 +52,8 @@ def make(scale: Scale, zero: datetime) -> list[Tick]:
         if not _clear(scale, x, CLEAR) or (ticks and x - ticks[-1].x < BETWEEN * 0.75):
             continue
         last = max((tick.x for tick in ticks if tick.major), default=-BETWEEN_MAJOR)
-        major = x - last >= BETWEEN_MAJOR and _clear(scale, x, CLEAR_MAJOR)
+        clear = CLEAR_MAJOR if x >= EDGE else CLEAR_MAJOR / 2  # there stands the short "0 s"
+        major = x - last >= BETWEEN_MAJOR and _clear(scale, x, clear)
         tick = Tick(x=round(x, 2), after=after, label=label(after, step), major=major)
         ticks.append(tick if _has_room(tick) else replace(tick, major=False))
     return ticks
