@@ -1,17 +1,21 @@
 """What do fifty open dashboards cost while nothing changes, or while something always does?
 
-    .venv/bin/python -m benchmarks.dashboards [--clients 50] [--seconds 20] [--changes 0]
-        [--json FILE|-]
+    .venv/bin/python -m benchmarks.dashboards [--clients 50] [--seconds 30] [--changes 0]
+        [--working 0] [--json FILE|-]
 
 A scratch database is seeded, and each client keeps one page open in a browser's place: the
 overview, the list of runs, the inbox or the page of a waiting run, each for the number in the
-menu, too. They ask as the page tells them to (`data-live`), with the ETag of the answer before.
-They ask when they are due, in the server's process: the queries of so many seconds are counted, and
-the time spent on them is measured. The first half of the time is not counted. `--changes`: so many
-times a second the title of the newest run changes and the audit log tells of it.
+menu, too. All are different people, as far as there are any: approvers have the inbox open;
+operators, auditors and administrators in turn the other pages. They ask as the page tells them to
+(`data-live`), with the ETag of the answer before. They ask when they are due, in the server's
+process: the queries of so many seconds are counted, and the time spent on them is measured. The
+first half of the time is not counted. `--changes`: so many times a second the title of the newest
+run changes and the audit log tells of it. `--working`: so many runs are driven; the lease of each
+beats every ten seconds, and tells what its holder does.
 
-JSON: {"clients", "seconds", "changes", "requests", "unchanged", "queries", "queries_per_second",
-"busy_ms_per_second", "regions": [{"name", "requests", "unchanged", "queries_each", "median_ms"}]}
+JSON: {"changes", "working", "clients", "seconds", "requests", "unchanged", "queries",
+"queries_per_second", "busy_ms_per_second", "regions": [{"name", "requests", "unchanged",
+"queries_each", "median_ms"}]}
 """
 
 from __future__ import annotations
@@ -27,21 +31,27 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import django
 
 from signalbox.embedded import places, services
 
+BEAT = 10
+"""Seconds between two beats of one lease."""
 LIVE = re.compile(r'data-live="(\d+)" hx-get="([^"]+)"')
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--changes", type=float, default=0.0, metavar="PER_SECOND")
+    parser.add_argument("--working", type=int, default=0, metavar="RUNS")
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--json", default="", metavar="FILE|-")
     options = parser.parse_args()
@@ -49,7 +59,7 @@ def main() -> None:
         os.environ |= places.environment(state) | {"LOG_LEVEL": "ERROR"}
         for command in (["migrate", "--verbosity", "0"], ["seed", "--runs", str(options.runs)]):
             subprocess.run([sys.executable, "manage.py", *command], check=True)  # noqa: S603 (our own program)
-        result = measure(options.clients, options.seconds, options.changes)
+        result = measure(options.clients, options.seconds, options.changes, options.working)
     line = json.dumps(result)
     if options.json and options.json != "-":
         Path(options.json).write_text(line + "\n")
@@ -77,7 +87,9 @@ class Tally:
     took: list[float] = field(default_factory=list)
 
 
-def measure(clients: int, seconds: float, changes: float = 0.0) -> dict[str, object]:
+def measure(
+    clients: int, seconds: float, changes: float = 0.0, working: int = 0
+) -> dict[str, object]:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "signalbox.seed.settings")
     django.setup()
     from django.conf import settings  # noqa: PLC0415 (only now do models exist)
@@ -86,19 +98,23 @@ def measure(clients: int, seconds: float, changes: float = 0.0) -> dict[str, obj
     waiting = list(_open(clients))
     heapq.heapify(waiting)
     tallies: dict[str, Tally] = {}
-    begun, change = time.monotonic(), 0.0
+    begun, change, beats = time.monotonic(), 0.0, 0
+    driven = _driven(working)
     while waiting[0].due <= 2 * seconds:
         region = heapq.heappop(waiting)
         if changes and region.due - change >= 1 / changes:
             change = region.due
             _change(f"changed after {change:.1f} seconds")
+        while beats * BEAT < region.due * len(driven):
+            _beat(driven[beats % len(driven)], beats)
+            beats += 1
         time.sleep(max(0.0, region.due - (time.monotonic() - begun)))
         # The first half brings every region to the answer that it then finds unchanged.
         tally = tallies.setdefault(region.name, Tally()) if region.due > seconds else Tally()
         _ask(region, tally)
         region.due += region.every
         heapq.heappush(waiting, region)
-    return {"changes": changes} | _result(clients, seconds, tallies)
+    return {"changes": changes, "working": working} | _result(clients, seconds, tallies)
 
 
 def _open(clients: int) -> Iterator[Region]:
@@ -116,16 +132,44 @@ def _open(clients: int) -> Iterator[Region]:
         "inbox": reverse("approvals:inbox"),
         "run": reverse("runs:run", args=[run.pk]),
     }
-    people = list(User.objects.filter(groups__name="admin").order_by("pk")[:clients])
+    people = {
+        name: list(User.objects.filter(groups__name=name).order_by("pk")[:clients])
+        for name in ("operator", "auditor", "admin", "approver")
+    }
+    watch = [each for turn in zip_longest(*list(people.values())[:3]) for each in turn if each]
     for number in range(clients):
         name, address = list(pages.items())[number % len(pages)]
         client = Client()
-        client.force_login(people[number % len(people)])
+        may = people["approver"] if name == "inbox" else watch
+        client.force_login(may[number % len(may)])
         for place, (every, url) in enumerate(LIVE.findall(client.get(address).text)):
             what = "menu" if url == reverse("waiting") else name
             start = int(every) * (number + 1) / clients
             url = url.replace("&amp;", "&")
             yield Region(start, number * 10 + place, what, url, int(every), client)
+
+
+def _driven(many: int) -> list[UUID]:
+    """So many runs, each of which a worker drives."""
+    from runs.models import Lease, Run  # noqa: PLC0415
+
+    queued = Run.objects.filter(status="waiting").order_by("-created_at").values_list("pk")
+    driven = [pk for (pk,) in queued[1 : many + 1]]
+    Run.objects.filter(pk__in=driven).update(status="running")
+    Lease.objects.filter(pk__in=driven).update(holder="worker@here:1", fence=9)
+    for run_id in driven:
+        _beat(run_id, 0)
+    return driven
+
+
+def _beat(run_id: UUID, number: int) -> None:
+    from django.db.models.functions import Now  # noqa: PLC0415
+
+    from runs.models import Lease  # noqa: PLC0415
+
+    ends = Now() + timedelta(seconds=30)
+    told = {"renewed_at": Now(), "progress_at": Now(), "progress_note": f"page {number}"}
+    Lease.objects.filter(pk=run_id).update(expires_at=ends, **told)
 
 
 def _change(title: str) -> None:

@@ -23,6 +23,8 @@ from runs import planner, ports, web
 from runs.models import Run
 
 EVERY = "runs.view_every_run"
+EVERY_REQUEST = (web.REVEAL, "audit.view_entry")
+"""Whoever has one of these sees what everybody is asked: see `approvals.queries.visible_to`."""
 SIGHT = "runs.sight"
 """Key of a request's META under which a view leaves the reader's sight for `signalbox.sharing`."""
 
@@ -68,10 +70,10 @@ def sight(user: User, *besides: object) -> str:
     """The same for people who are told the same of all runs, in the same words.
 
     They may do the same and read the same language, zone and style of times; and whoever may not
-    see every run with all that it holds sees what nobody else does. `besides`: what a page tells
+    see every run and every request sees what nobody else does. `besides`: what a page tells
     them of themselves.
     """
-    whole = user.has_perms([EVERY, web.REVEAL])
+    whole = user.has_perm(EVERY) and any(map(user.has_perm, EVERY_REQUEST))
     style = reading.style()
     seen = {
         "person": None if whole else user.pk,

@@ -21,6 +21,12 @@ from runs.queries import Row
 
 EVERY = 10
 """Seconds between two looks at a list."""
+ALIKE = {
+    *("status", "attention", "agent", "version", "error", "since", "size", "col"),
+    *("shown", "after", "before"),
+}
+"""What addresses may ask for so that all who see the same are told the same. Others may ask for the
+reader's own runs, or search for what is hidden from some."""
 MOST_NEW = 99
 """Runs that wait behind the link are counted up to here."""
 
@@ -83,7 +89,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "here": request.path,
         "query": addresses.here(request.GET).removeprefix("?"),
     }
-    request.META[visible.SIGHT] = visible.sight(user)
+    if request.GET.keys() <= ALIKE:
+        request.META[visible.SIGHT] = visible.sight(user)
     return web.answer(request, "runs/list.html", "listing", context)
 
 

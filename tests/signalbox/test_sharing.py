@@ -197,6 +197,33 @@ def test_who_reads_packed_answers_gets_none_that_is_not(run: Run) -> None:
     assert eve.asked > SHARED
 
 
+def test_a_search_of_somebody_from_whom_fields_are_hidden_is_not_shared(run: Run) -> None:
+    cy, nat = two("/runs/?q=order_id:1", first=person("Cy"), other=person("Nat", groups.AUDITOR))
+    change(run)
+    cy.poll()
+    nat.poll()
+    assert nat.asked > SHARED
+
+
+def test_the_list_of_ones_own_runs_is_not_shared() -> None:
+    ada, eve = person("Ada"), person("Eve", groups.OPERATOR)
+    run = make.run("As it was", by=ada)
+    both = two("/runs/?owner=me", first=ada, other=eve)
+    change(run)
+    for region in both:
+        region.poll()
+    assert "As it is" in both[0].answer.text
+    assert "As it is" not in both[1].answer.text
+
+
+def test_auditors_share_what_is_hidden_from_none_of_them(run: Run) -> None:
+    cy, nat = two("/runs/", first=person("Cy"), other=person("Nat", groups.AUDITOR))
+    change(run)
+    cy.poll()
+    assert nat.poll() == 200
+    assert nat.asked == SHARED
+
+
 def test_the_page_of_a_run_is_never_shared(run: Run) -> None:
     ada, eve = two(reverse("runs:run", args=[run.pk]))
     change(run)
