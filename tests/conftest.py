@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.backends.postgresql.creation import DatabaseCreation
 
 from signalbox.embedded import postgres, services
-from tests.support import chromium, flush
+from tests.support import chromium, flush, template
 
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
@@ -36,6 +36,18 @@ def _drop(self: DatabaseCreation, name: str, verbosity: int) -> None:
     self.connection.close_pool()
     with self._nodb_cursor() as cursor:  # type: ignore[attr-defined]  # the stubs lack it
         cursor.execute(f"DROP DATABASE {self.connection.ops.quote_name(name)} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_blocker) -> None:
+    with django_db_blocker.unblock():
+        template.use()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker) -> None:
+    with django_db_blocker.unblock():
+        template.keep()
 
 
 @pytest.fixture(scope="session", autouse=True)
