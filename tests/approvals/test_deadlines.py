@@ -208,7 +208,7 @@ def test_a_run_that_rests_on_a_decision_is_woken(rest, bells, django_capture_on_
     with django_capture_on_commit_callbacks(execute=True):
         assert sweep.sweep() == 1
     assert now(run).wakes == run.wakes + 1
-    assert bells == [(run.pk, "sweep")]
+    assert bells == [(run.pk, "found by the sweeper")]
     assert sweep.sweep() == 0
 
 
