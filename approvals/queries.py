@@ -19,6 +19,7 @@ from approvals import (
     clock,
     eligibility,
     gates,
+    light,
     persons,
     policy,
     replies,
@@ -39,14 +40,6 @@ MOST_TOLD = 99
 PART = 125
 """Requests that are looked at to count those: some more, as not all that somebody is asked are for
 them to decide."""
-LIGHT = (
-    *("shape", "payload", "digest", "schema", "policy", "joined", "node", "tool", "status"),
-    *("group", "groups", "people", "title", "created_at", "deadline", "closed_at"),
-    *("round", "policy_version"),
-    *("run__agent", "run__started_by"),
-)
-"""What it takes to know whether somebody may decide a request, which place it has in a list, and of
-which kind it is."""
 HEAVY = ("askers", "run__input", "run__output", "run__error", "run__park_detail")
 """What no list shows."""
 NEWEST = 50_000
@@ -116,14 +109,11 @@ def needs(user: User) -> list[Row]:
 def pending(user: User) -> list[Row]:
     """Every open request that this person may see, the most urgent first; light ones, too."""
     mine = _mine(user)
-    waiting = visible_to(user).filter(status=Status.PENDING).select_related("run").only(*LIGHT)
-    found = waiting.exclude(planner.among("id", (request.pk for request, _ in mine)))
+    waiting = visible_to(user).filter(status=Status.PENDING).order_by("deadline", "pk")
+    others = waiting.exclude(planner.among("id", (request.pk for request, _ in mine)))
     book = policy.in_force()
     rows = [_row(request, gate, mine=True) for request, gate in mine]
-    rows += [
-        _row(request, gates.of(request, book))
-        for request in found.order_by("deadline", "pk")[:MOST]
-    ]
+    rows += [_row(each, gates.of(each, book)) for each in light.read(others, slice(MOST))]
     rows.sort(key=lambda row: (row.request.deadline, row.request.pk))
     return _sorted(rows[:MOST])
 
@@ -214,15 +204,10 @@ def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
     if not person.may_decide:
         return 0, []
     open_ = Request.objects.filter(_asked_of(person), status=Status.PENDING)
-    found = list(
-        open_.filter(
-            deadline__gt=ClockTimestamp(), run__cancel_asked_at__isnull=True, run__status__in=LIVE
-        )
-        .exclude(votes__user=user)
-        .select_related("run")
-        .only(*LIGHT)
-        .order_by("deadline", "pk")[part]
+    now = open_.filter(
+        deadline__gt=ClockTimestamp(), run__cancel_asked_at__isnull=True, run__status__in=LIVE
     )
+    found = light.read(now.exclude(votes__user=user).order_by("deadline", "pk"), part)
     if not found:
         return 0, []
     involved = persons.involved_in(request.run for request in found)

@@ -1,0 +1,71 @@
+"""Requests with as much as it takes to know whom they call on, and where in a list they stand.
+
+Hundreds may wait for one person, and each page counts them for its menu. PostgreSQL tells apart the
+versions of a row, so what has not changed since this process last read it is not read again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Func, QuerySet, TextField
+
+from approvals.models import Request
+
+MOST = 5_000
+"""Requests that a process keeps."""
+KEPT_FOR = 600.0
+"""Seconds, about: nothing that is erased meanwhile stays in memory for long."""
+FIELDS = (
+    *("shape", "payload", "digest", "schema", "policy", "joined", "node", "tool", "status"),
+    *("group", "groups", "people", "title", "created_at", "deadline", "closed_at"),
+    *("round", "policy_version"),
+    *("run__agent", "run__started_by"),
+)
+_PLACES = ("approvals_request.xmin", "approvals_request.ctid", "runs_run.xmin", "runs_run.ctid")
+_VERSION = Func(template=f"concat_ws(' ', {', '.join(_PLACES)})", output_field=TextField())
+"""Of a request and its run: which transaction wrote them, and where. One that writes twice writes
+to two places."""
+
+
+class _Kept(NamedTuple):
+    version: str
+    request: Request
+
+
+_kept: dict[UUID, _Kept] = {}
+_emptied = time.monotonic()
+
+
+def read(found: QuerySet[Request], part: slice) -> list[Request]:
+    """Those of this part, in their order, each with its run: FIELDS of them. Two queries at most.
+
+    They are shared by all pages, and not to be changed.
+    """
+    _forget()
+    there = found.annotate(version=_VERSION).values_list("pk", "version", "run__agent")[part]
+    versions = {pk: version for pk, version, _ in there}
+    known = {
+        pk: kept.request
+        for pk, version in versions.items()
+        if (kept := _kept.get(pk)) and kept.version == version
+    }
+    if len(known) < len(versions):
+        known |= _read([pk for pk in versions if pk not in known])
+    return [known[pk] for pk in versions if pk in known]
+
+
+def _read(ids: list[UUID]) -> dict[UUID, Request]:
+    found = Request.objects.filter(pk__in=ids).select_related("run").only(*FIELDS)
+    fresh = {each.pk: _Kept(each.version, each) for each in found.annotate(version=_VERSION)}
+    _kept.update(fresh)
+    return {pk: kept.request for pk, kept in fresh.items()}
+
+
+def _forget() -> None:
+    global _emptied
+    if len(_kept) > MOST or time.monotonic() - _emptied > KEPT_FOR:
+        _kept.clear()
+        _emptied = time.monotonic()

@@ -1,0 +1,59 @@
+"""Light requests: what has not changed is not read again, and whatever has changed is."""
+
+from __future__ import annotations
+
+import pytest
+
+from approvals import light
+from approvals.models import Request
+from runs.models import Run
+from tests.support import scenes
+
+pytestmark = pytest.mark.django_db
+ALL = slice(None)
+
+
+def _read() -> list[Request]:
+    return light.read(Request.objects.order_by("created_at"), ALL)
+
+
+def test_what_stays_as_it_is_is_read_once(django_assert_num_queries) -> None:
+    scenes.waiting()
+    with django_assert_num_queries(2):
+        first = _read()
+    with django_assert_num_queries(1):
+        again = _read()
+    assert [id(each) for each in again] == [id(each) for each in first]
+    scenes.waiting()
+    with django_assert_num_queries(2):
+        assert _read()[0] is first[0]
+
+
+def test_each_of_two_changes_in_one_transaction_is_seen() -> None:
+    scenes.waiting()
+    for title in ("once", "twice"):
+        Request.objects.update(title=title)
+        assert [each.title for each in _read()] == [title]
+
+
+def test_a_change_of_the_run_is_seen() -> None:
+    run = scenes.waiting()
+    (before,) = _read()
+    Run.objects.filter(pk=run.pk).update(agent="another")
+    (after,) = _read()
+    assert (before.run.agent, after.run.agent) == (run.agent, "another")
+
+
+def test_what_nobody_asks_for_any_more_is_not_found() -> None:
+    scenes.waiting()
+    assert _read()
+    Request.objects.all()._raw_delete(Request.objects.db)
+    assert _read() == []
+
+
+def test_nothing_is_kept_for_long(monkeypatch, django_assert_num_queries) -> None:
+    scenes.waiting()
+    _read()
+    monkeypatch.setattr(light, "KEPT_FOR", 0.0)
+    with django_assert_num_queries(2):
+        _read()
