@@ -44,7 +44,8 @@ def read(found: QuerySet[Request], part: slice) -> list[Request]:
 
     They are shared by all pages, and not to be changed.
     """
-    _forget()
+    if len(_kept) > MOST or time.monotonic() - _emptied > KEPT_FOR:
+        forget()
     there = found.annotate(version=_VERSION).values_list("pk", "version", "run__agent")[part]
     versions = {pk: version for pk, version, _ in there}
     known = {
@@ -64,8 +65,8 @@ def _read(ids: list[UUID]) -> dict[UUID, Request]:
     return {pk: kept.request for pk, kept in fresh.items()}
 
 
-def _forget() -> None:
+def forget() -> None:
+    """Read all of them anew from now on."""
     global _emptied
-    if len(_kept) > MOST or time.monotonic() - _emptied > KEPT_FOR:
-        _kept.clear()
-        _emptied = time.monotonic()
+    _kept.clear()
+    _emptied = time.monotonic()

@@ -74,15 +74,17 @@ def scope(filters: Filters, user: User) -> Scope:
     """Of the effects that this person may see. A constant number of queries."""
     sides = [*_sides(filters), *_readers(user)]
     plain, seen = _plain(filters), visible.within(user, "run")
+    looked = [(side, found) for side in sides if (found := side.look()) is not None]
+    rarest, rare = min(looked, key=lambda each: len(each[1]), default=(None, None))
     where = plain & seen
     for side in sides:
-        where &= side.where
+        if side is not rarest or not side.exact:
+            where &= side.where
     where &= hidden.not_from(filters, user)
-    rare = [found for side in sides if (found := side.look()) is not None]
     breadth = Breadth.IN_ORDER if plain else Breadth.EVERYTHING
     return Scope(
         where=where,
-        rare=min(rare, key=len, default=None),
+        rare=rare,
         breadth=Breadth.MIXED if sides or seen else breadth,
     )
 
@@ -95,6 +97,8 @@ class _Side:
     """What it asks of an effect."""
     ids: tuple[Ids, ...]
     """The same as ids of effects: all that one of these queries finds, each from an index."""
+    exact: bool = False
+    """The very same. Otherwise some of them may not meet `where`."""
     common: bool = False
     """It is known to be met by more than MOST."""
 
@@ -248,6 +252,7 @@ def _text(filters: Filters) -> _Side:
     return _Side(
         where=where,
         ids=(*map(_ids, parts), words.known_by(sought)),
+        exact=True,
         common=words.are_common(sought),
     )
 

@@ -52,6 +52,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -103,6 +104,7 @@ class State(Protocol):
 
 
 @register.simple_tag
+@cache
 def icon(name: str) -> SafeString:
     """ValueError if the sprite has no such icon."""
     if name not in ICONS:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 
-from approvals import clock, details, errors, queries, requests
+from approvals import clock, details, errors, light, queries, requests
 from approvals.models import Request
 from runs.models import Run
 from tests.approvals.conftest import approve, ask, due_in, give, now, ours, pending, reject
@@ -110,9 +110,11 @@ def test_the_badge_costs_the_same_however_much_waits(
 ):
     for _ in range(waiting):
         asked()
-    user = type(ben).objects.get(pk=ben.pk)
-    with django_assert_num_queries(7):
-        assert queries.waiting_for(user) == waiting
+    light.forget()
+    for questions in (8, 7):  # what has not changed is not read again
+        user = type(ben).objects.get(pk=ben.pk)
+        with django_assert_num_queries(questions):
+            assert queries.waiting_for(user) == waiting
 
 
 def test_the_nearest_deadline_comes_first(asked, ben):

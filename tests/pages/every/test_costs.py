@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
+from approvals import light
 from runs import checkpoints
 from tests.pages.every import crowd
 from tests.pages.every.table import NOBODY, PAGES, Page, page
@@ -78,6 +79,7 @@ def costs(world: World, pages: Sequence[Page] = LOOKED_AT) -> dict[str, int]:
 
 
 def _cost(reader: Client, one: Page, world: World) -> int:
+    light.forget()
     asked: list[str] = []
 
     def note(execute: Any, sql: str, *more: Any) -> Any:
