@@ -116,6 +116,8 @@ def test_every_filter_finds_what_it_names(ada):
     assert found(ada, conditions=where("amount_cents = 500")) == ["2"]
     assert found(ada, conditions=where("lines.sku = A-1")) == ["1"]
     assert found(ada, conditions=where("n = 3, amount_cents >= 1")) == []
+    assert found(ada, conditions=where("order_id = A-1")) == []
+    assert found(ada, conditions=where("n = 1, amount_cents <= 501")) == []
     assert found(ada, key=small.idempotency_key) == ["2"]
     assert found(ada, key=f"{small.idempotency_key}#3") == ["2"]
     assert found(ada, reference="re_3") == ["3"]
