@@ -109,7 +109,7 @@ def test_a_pass_rings_for_what_is_due_and_says_so(start, rung) -> None:
     run = start("line")
     rung.clear()
     sweeper.sweep()
-    assert rung == [(run.pk, "sweep", "")]
+    assert rung == [(run.pk, "found by the sweeper", "")]
     assert pulse() == {"rang": 1, "did": 0, "failed": []}
 
 
