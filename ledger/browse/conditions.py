@@ -55,8 +55,9 @@ class Condition:
         return f"{self.path} {self.operator} {self.written}"
 
     def hidden(self, cloak: Cloak) -> bool:
-        """The values of this field are hidden from who may not see payloads."""
-        there: object = "something"
+        """The values of this field are hidden from who may not see payloads, or what is compared
+        is: an e-mail address is, whatever its field is called."""
+        there: object = [self._text or "something", self.word]
         for name in reversed(["args", *self.path.split(".")]):
             there = {name: there}
         return masking.mask(there, cloak).hidden > 0

@@ -115,7 +115,7 @@ class FilterForm(forms.Form):
 
     def clean_q(self) -> str:
         typed: str = self.cleaned_data["q"]
-        if not self.reveals and masking.mask(typed).hidden:
+        if not self.reveals and masking.mask([typed, *typed.split()]).hidden:
             raise forms.ValidationError(
                 _(
                     "E-mail addresses and numbers of cards are hidden from you, so they cannot be"

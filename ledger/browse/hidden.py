@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import OuterRef, Q, TextField, Value
+from django.db.models import Expression, OuterRef, Q, TextField, Value
 
 from accounts.models import User
 from ledger.browse import conditions, words
@@ -23,7 +23,8 @@ def not_from(filters: Filters, user: User) -> Q:
         for each in filters.conditions
     ]
     if filters.text:
-        sought = [each.lower() for ways in words.spellings(filters.text) for each in ways]
+        typed = [each for ways in words.spellings(filters.text) for each in ways]
+        sought = words.Lower(Value(typed, ArrayField(TextField())))
         found.append(hiding("", sought))
         masked = map(conditions.places_within, masks.anywhere(user).paths)
         for place in (conditions.secret_places(), *masked):
@@ -33,11 +34,11 @@ def not_from(filters: Filters, user: User) -> Q:
     return where
 
 
-def _holds(place: str, sought: list[str]) -> Q:
+def _holds(place: str, sought: Expression) -> Q:
     """Some value there is one of these, in what the effect or what its run was given.
 
     Asked of both at once: of the effect alone it would be asked before everything else.
     """
     given, started = (words.Words(each, Value(place)) for each in ("args", "run__input"))
     held = words.Both(given, started)
-    return Q(words.HasOne(held, Value(sought, ArrayField(TextField()))))
+    return Q(words.HasOne(held, sought))

@@ -56,6 +56,13 @@ class HasOne(Func):
     output_field = BooleanField()
 
 
+class Lower(Func):
+    """Words in lower case as the database makes it; it may know no letters but those of ASCII."""
+
+    template = "ARRAY(SELECT lower(unnest((%(expressions)s)::text[])))"
+    output_field = ArrayField(TextField())
+
+
 class Words(Func):
     """The values of a JSON document at a path, as searches know them."""
 

@@ -317,11 +317,35 @@ def test_nobody_finds_an_effect_by_a_value_that_is_hidden_for_its_name(
         assert address in html_of(client.get("/ledger/", {"q": "A-7 xl"}))
 
 
-def test_what_is_hidden_for_what_it_is_is_not_searched_for(client, paid):
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"q": "eve@example.org"},
+        {"q": "5 4242424242424242"},  # together they are no number of a card
+        {"where": "note = eve@example.org"},
+        {"where": 'note = "4242424242424242"'},
+        {"where": "order_id = A-7, note = 4242424242424242.0"},
+    ],
+)
+def test_what_is_hidden_for_what_it_is_is_not_searched_for(client, paid, asked):
     client.force_login(person("Cy"))
-    assert "hidden from you" in html_of(client.get("/ledger/", {"q": "eve@example.org"}))
+    assert "hidden from you" in html_of(client.get("/ledger/", asked))
     client.force_login(person("Otto", "operator"))
-    assert "hidden from you" not in html_of(client.get("/ledger/", {"q": "eve@example.org"}))
+    assert "hidden from you" not in html_of(client.get("/ledger/", asked))
+
+
+@pytest.mark.parametrize("typed", ["Ödön", "İpek"])
+@pytest.mark.parametrize("name", ["homePhone", "salary", "seen"])
+def test_letters_that_are_no_ascii_do_not_help_to_find_what_is_hidden(
+    client, ben, paid, name, typed
+):
+    """The database may know no small letters for them, and Python does."""
+    Effect.objects.filter(pk=paid.pk).update(args={name: typed, "order_id": "A-7"})
+    Request.objects.update(payload=ours(args={"salary": typed}))
+    for user, found in ((ben, False), (person("Otto", "operator"), True)):
+        client.force_login(user)
+        page = html_of(client.get("/ledger/", {"q": typed}))
+        assert (reverse("ledger:effect", args=[paid.uid]) in page) is found
 
 
 @pytest.mark.parametrize(
