@@ -136,9 +136,15 @@ CACHES = {
         "LOCATION": "polls",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
     },
+    "told": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "told",
+        "OPTIONS": {"MAX_ENTRIES": 200},
+    },
 }
 """In the database, so that attempts to sign in and used codes count for all processes together.
-What pages have been told on a poll is remembered by each process alone: see `signalbox.polls`."""
+What pages have been told on a poll is remembered by each process alone: see `signalbox.polls`.
+Whole answers are some 50 KB each, and few of them at a time: see `signalbox.sharing`."""
 
 BROKER_URL = env.str("BROKER_URL", default="")
 """Empty: the embedded Valkey of STATE_DIR. The broker is a doorbell: it may lose or repeat."""

@@ -65,7 +65,7 @@ def find(request: HttpRequest, poll: str) -> tuple[HttpResponse, str] | None:
     `poll`: the key of this one. One query, where there is something to share.
     """
     reader: Reader | None = caches["polls"].get(f"reader-{poll}")
-    told: Told | None = caches["polls"].get(_place(request, reader.sight)) if reader else None
+    told: Told | None = caches["told"].get(_place(request, reader.sight)) if reader else None
     if reader is None or told is None or look(request, reader.person.id) != reader.person:
         return None
     if request.headers.get("If-None-Match") == told.etag:
@@ -107,7 +107,7 @@ def keep(
     whole = response if response.status_code == HTTPStatus.OK else None
     told = Told(etag=response["ETag"], stamp=stamp, whole=whole)
     caches["polls"].set(f"reader-{poll}", Reader(person=person, sight=sight), REMEMBERED)
-    caches["polls"].set(_place(request, sight), told, SECONDS)
+    caches["told"].set(_place(request, sight), told, SECONDS)
 
 
 def _browser(request: HttpRequest) -> str:
@@ -116,7 +116,7 @@ def _browser(request: HttpRequest) -> str:
 
 def _place(request: HttpRequest, sight: str) -> str:
     said = (request.headers.get(name, "") for name in NAMES)
-    return f"told-{_hash(sight, request.get_full_path(), *said)}"
+    return _hash(sight, request.get_full_path(), *said)
 
 
 def _hash(*said: str) -> str:

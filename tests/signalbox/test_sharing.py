@@ -8,6 +8,7 @@ from itertools import combinations
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.contrib.sessions.models import Session
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 
@@ -125,6 +126,20 @@ def test_a_shared_answer_does_not_stand_for_what_came_later(run: Run, path: str)
     polling.forget_what_is_shared()
     assert eve.poll() == 200
     assert "Later still" in eve.answer.text
+
+
+def test_answers_do_not_gather_though_each_page_asks_for_other_rows(run: Run, monkeypatch) -> None:
+    """Nobody asks again for one that is over, and a whole answer is large."""
+    told = caches["told"]
+    assert told._max_entries <= 200
+    monkeypatch.setattr(told, "_max_entries", 6)
+    ada = browser(person("Ada"))
+    ada.get("/runs/")
+    for number in range(12):
+        ada.get(f"/runs/?version={number}", headers={"HX-Request": "true"})
+    assert 0 < len(told._cache) <= 6
+    sizes = [len(each) for each in caches["polls"]._cache.values()]
+    assert max(sizes) < 1_000
 
 
 # --- what is not the same -------------------------------------------------------------------------

@@ -18,11 +18,20 @@ from signalbox import stamps
 def remembered(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Polls are remembered as in production, and stamps are read anew for each."""
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = settings.CACHES | {"polls": {"BACKEND": backend, "LOCATION": "test-polls"}}
+    known = {
+        name: settings.CACHES[name] | {"BACKEND": backend, "LOCATION": f"test-{name}"}
+        for name in ("polls", "told")
+    }
+    settings.CACHES = settings.CACHES | known
     monkeypatch.setattr(stamps, "FRESH", 0)
-    caches["polls"].clear()
+    forget(*known)
     yield
-    caches["polls"].clear()
+    forget(*known)
+
+
+def forget(*names: str) -> None:
+    for name in names:
+        caches[name].clear()
 
 
 class Region:
@@ -56,6 +65,4 @@ def flush() -> None:
 
 def forget_what_is_shared() -> None:
     """As if its time was over."""
-    known = caches["polls"]
-    names = known._cache  # type: ignore[attr-defined]  # of LocMemCache
-    known.delete_many([name.rpartition(":")[2] for name in names if ":told-" in name])
+    forget("told")
