@@ -7,6 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from ledger.models import Drift, Effect, EffectAttempt, Incident, Look, Message
+from runs import masking
 from runs.story import Hide, Section
 
 SEE_EFFECTS = "ledger.view_effect"
@@ -45,7 +46,7 @@ def _effect(effect: Effect, hide: Hide) -> Row:
         "tool": effect.tool,
         "idempotency": effect.idempotency,
         "status": effect.status,
-        "args": hide(effect.args),
+        "args": masking.arguments(effect.args, hide),
         "args_hash": effect.args_hash,
         "result": hide(effect.result),
         "result_cut": effect.result_cut,
@@ -108,7 +109,7 @@ def _drifts(run_id: UUID, hide: Hide) -> Iterator[Row]:
             "before": drift.before.uid,
             "attempt_before": drift.fence_before,
             "attempt": drift.fence,
-            "args": hide(drift.args),
+            "args": masking.arguments(drift.args, hide),
             "args_hash": drift.args_hash,
             "stopped": drift.stopped,
             "withdrawn_at": drift.withdrawn_at,

@@ -31,7 +31,7 @@ def state_of(effect: Effect, state: State) -> State:
 
 def preview(args: object, cloak: masking.Cloak = masking.BARE) -> str:
     """The first arguments on one line, what is sensitive hidden."""
-    shown = masking.mask(args, cloak).value
+    shown = masking.arguments(args, lambda each: masking.mask(each, cloak).value)
     if not isinstance(shown, Mapping):
         return ""
     plain = [

@@ -45,22 +45,22 @@ def effect(request: HttpRequest, uid: UUID) -> HttpResponse:
     revealed = web.reveals(request, detail.effect.run_id, f"effect {uid}")
     cloak = None if revealed else upper.cloak(detail.effect.run_id, user)
     ground = _ground(detail.effect, user)
-    args, result, asked = (
+    named, result, asked = (
         _shown(value, cloak)
-        for value in (detail.effect.args, detail.effect.result, ground and ground.payload)
+        for value in ({"args": detail.effect.args}, detail.effect.result, ground and ground.payload)
     )
     calls = [_call(each, cloak) for each in detail.calls]
     context = {
         "detail": detail,
         "effect": detail.effect,
         "state": (detail.state if detail.calling else shown.state_of(detail.effect, detail.state)),
-        "args": args.value,
+        "args": masking.arguments(detail.effect.args, lambda _: named.value),
         "result": result.value,
         "ground": ground,
         "asked": asked.value,
         "checkpoint": chain.of_task(detail.effect.run_id, _task(detail.effect)),
         "hidden": sum(
-            each.hidden for each in (args, result, asked, *(call.response for call in calls))
+            each.hidden for each in (named, result, asked, *(call.response for call in calls))
         ),
         "revealed": revealed,
         "may_reveal": user.has_perm(web.REVEAL),

@@ -58,6 +58,12 @@ def mask(value: object, cloak: Cloak = BARE) -> Masked:
     return Masked(value=masker.whole(value, ()), hidden=masker.hidden)
 
 
+def arguments(args: object, hide: Callable[[object], object]) -> object:
+    """The arguments of an effect through `hide`, as the field `args` that a policy names."""
+    shown = hide({"args": args})
+    return shown["args"] if isinstance(shown, dict) else shown
+
+
 def hides(key: str) -> str:
     """The entry of RUNS_HIDDEN_KEYS for which a field called `key` is hidden; empty: shown."""
     words = [word.lower() for word in _WORD.findall(key)]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import Expression, OuterRef, Q, TextField, Value
+from django.db.models.functions import JSONObject
 
 from accounts.models import User
 from ledger.browse import conditions, words
 from ledger.browse.filters import Filters
 from runs import planner, ports, web
+
+ARGS = JSONObject(args="args")
+"""As the field that a policy names."""
 
 
 def not_from(filters: Filters, user: User) -> Q:
@@ -19,7 +23,9 @@ def not_from(filters: Filters, user: User) -> Q:
     masks = ports.masks()
     hiding = masks.hiding(user)
     found = [
-        hiding(each.path, words.Words(OuterRef("args"), Value(conditions.place(each.path))))
+        hiding(
+            f"args.{each.path}", words.Words(OuterRef("args"), Value(conditions.place(each.path)))
+        )
         for each in filters.conditions
     ]
     if filters.text:
@@ -39,6 +45,6 @@ def _holds(place: str, sought: Expression) -> Q:
 
     Asked of both at once: of the effect alone it would be asked before everything else.
     """
-    given, started = (words.Words(each, Value(place)) for each in ("args", "run__input"))
+    given, started = (words.Words(each, Value(place)) for each in (ARGS, "run__input"))
     held = words.Both(given, started)
     return Q(words.HasOne(held, sought))

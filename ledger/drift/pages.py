@@ -61,7 +61,9 @@ def of_effect(effect: Effect, cloak: Cloak | None) -> list[Side]:
 
 def _side(drift: Drift, made: Effect | None, cloak: Cloak | None) -> Side:
     before, after = (
-        args if cloak is None else masking.mask(args, cloak).value
+        args
+        if cloak is None
+        else masking.arguments(args, lambda each: masking.mask(each, cloak).value)
         for args in (drift.before.args, drift.args)
     )
     return Side(

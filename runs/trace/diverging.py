@@ -24,7 +24,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from runs import chain, statements
+from runs import chain, masking, statements
 from runs.chain import Checkpoint
 from runs.masking import Cloak
 from runs.status import Outcome
@@ -248,7 +248,10 @@ def _lined_up(
 def _pair(one: Deed | None, other: Deed | None, hides: Cloak | None) -> Pair:
     if one is None or other is None:
         return Pair(first=one, second=other)
-    before, after = (showing.masked(deed.args, hides).value for deed in (one, other))
+    before, after = (
+        masking.arguments(deed.args, lambda each: showing.masked(each, hides).value)
+        for deed in (one, other)
+    )
     differs, same = one.key != other.key, one.args == other.args
     return Pair(
         first=one,

@@ -136,6 +136,35 @@ def test_who_does_not_see_a_field_when_asked_does_not_read_it_on_the_pages_of_th
     assert "hidden (policy)" in html_of(client.get(found[0]))
 
 
+@pytest.mark.parametrize("mask", ["args", "payload.args.code", "args.code"])
+def test_arguments_are_hidden_as_the_field_that_the_policy_names(client, ben, rule, run, mask):
+    """Also values too short to be hidden wherever they stand."""
+    rule(masked=[mask])
+    Run.objects.filter(pk=run.pk).update(input={})
+    given = {"code": "X9"}
+    ask(run, pending(ours(args=given)))
+    one = Effect.objects.create(
+        run=run,
+        tool="payments.refund",
+        args=given,
+        args_hash=canonical.digest(given),
+        idempotency_key="k",
+        provider_key="k",
+        step="s@t",
+        status="sent",
+        idempotency="provider",
+        fence=1,
+        attempts=1,
+    )
+    address = reverse("ledger:effect", args=[one.uid])
+    client.force_login(ben)
+    for page in (address, reverse("ledger:list"), reverse("runs:export", args=[run.pk])):
+        assert "X9" not in html_of(client.get(page)), page
+    assert address not in html_of(client.get("/ledger/", {"q": "X9"}))
+    client.force_login(person("Otto", "operator"))
+    assert address in html_of(client.get("/ledger/", {"q": "X9"}))
+
+
 def test_both_sides_of_a_drift_and_doubts_hide_it_too(client, ben, paid_anew):
     client.force_login(ben)
     run = paid_anew.run_id
