@@ -25,6 +25,7 @@ from django.db import DatabaseError, connection
 from django.db.models import Model
 
 from runs import dispatch, signs, statements, workers
+from runs.fleet import health
 from runs.models import Intervention, Run
 
 FRESH = 1
@@ -126,6 +127,7 @@ def _read() -> Stamps | None:
         asked=_asked(),
         alive_for=workers.alive_for(),
         late_after=signs.LATE,
+        long=health.LONG,
     )
     if row is None:
         return None

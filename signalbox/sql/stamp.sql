@@ -1,8 +1,9 @@
 -- Changes whenever pages may have: in all of it, in what belongs to no run, in what is asked of
 -- people, and with every beat of a lease. Written rows are counted by table, and besides, what comes
--- with time alone (leases that ran out, workers that fell silent, deadlines near and past, who stands
--- in for somebody, who looks at a request, the hour of the chart). PostgreSQL counts rows late, so the
--- newest audit entries are looked at, too.   Index: audit_entry_pkey, approvals_request_open.
+-- with time alone (leases that ran out, workers that fell silent, deadlines near and past, runs that
+-- are due and for how long, who stands in for somebody, who looks at a request, the hour of the
+-- chart). PostgreSQL counts rows late, so the newest audit entries are looked at, too.
+-- Index: audit_entry_pkey, approvals_request_open, runs_run_active.
 WITH written AS (
     SELECT
         relname,
@@ -62,6 +63,14 @@ house AS (
     ) AS now
 ),
 
+due AS (
+    SELECT
+        count(*) AS runs,
+        count(*) FILTER (WHERE updated_at < clock_timestamp() - %(long)s) AS late
+    FROM runs_run
+    WHERE status = 'queued' AND (due_at IS NULL OR due_at <= clock_timestamp())
+),
+
 looks AS (SELECT count(*) AS now FROM approvals_claim WHERE expires_at > clock_timestamp())
 
 SELECT
@@ -72,6 +81,8 @@ SELECT
         (SELECT count(*) FROM runs_lease WHERE expires_at < clock_timestamp()),
         waiting.near,
         waiting.past,
+        due.runs,
+        due.late,
         looks.now,
         house.now
     ) AS everything,
@@ -93,4 +104,4 @@ SELECT
         FROM runs_lease
         WHERE expires_at IS NOT NULL
     ) AS beats
-FROM newest, counted, waiting, ending, house, looks
+FROM newest, counted, waiting, ending, house, due, looks

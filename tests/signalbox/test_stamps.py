@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import psycopg
 import pytest
@@ -37,6 +37,7 @@ from ledger.models import (
     UndoPlan,
 )
 from runs import statements
+from runs.fleet import health
 from runs.models import Attempt, Erasure, Intervention, Lease, Operation, OperationItem, Run
 from runs.status import Status
 from signalbox import stamps
@@ -397,4 +398,16 @@ def test_what_comes_with_time_alone_changes_what_lists_it(sets) -> None:
     before = [stamps.of(path) for path in LISTS]
     late = time.monotonic() + 20
     while set(before) & {stamps.of(path) for path in LISTS}:
+        assert time.monotonic() < late
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("since", [timedelta(0), health.LONG], ids=["due", "late"])
+def test_that_a_run_is_due_and_that_it_waits_for_long_changes_the_overview(since) -> None:
+    run = make.run(status=Status.QUEUED)
+    soon = make.soon(seconds=2) - since
+    Run.objects.filter(pk=run.pk).update(due_at=soon, updated_at=soon)
+    flush()
+    before, late = stamps.of("/"), time.monotonic() + 20
+    while before == stamps.of("/"):
         assert time.monotonic() < late
