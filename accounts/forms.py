@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zoneinfo
+from functools import cache
 from typing import Any
 
 from django import forms
@@ -20,6 +21,7 @@ AREAS = (
 """Areas of the zone database that are places. The rest are aliases kept for old programs."""
 
 
+@cache
 def time_zones() -> list[tuple[str, str | list[tuple[str, str]]]]:
     """Choices for a select: UTC, then every place, grouped by area."""
     names = sorted(

@@ -19,6 +19,7 @@ JSON: {"pages": [{"name", "median_ms", "p95_ms", "cpu_ms", "queries"}], "load": 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import statistics
@@ -95,6 +96,7 @@ def measure(rounds: int, only: str) -> list[dict[str, object]]:
     took: dict[str, list[float]] = {page.name: [] for page in pages}
     cpu: dict[str, list[float]] = {page.name: [] for page in pages}
     queries = {page.name: count(clients[page.reader.pk], page) for page in pages}  # warms up, too
+    gc.freeze()  # as `signalbox.gunicorn_config` does
     for turn in range(rounds):
         for page in pages:
             started, worked = time.perf_counter(), processor()

@@ -7,6 +7,7 @@ until the first request.
 
 from __future__ import annotations
 
+import gc
 import os
 
 from django.conf import settings
@@ -26,6 +27,11 @@ limit_request_line = 8190
 """A poll names the rows that are shown: up to 200 ids, in 4,300 characters (see `runs.listing`)."""
 accesslog = None
 control_socket_disable = True
+
+
+def when_ready(_server: object) -> None:
+    """What is loaded stays: it is neither looked through for garbage nor copied after the fork."""
+    gc.freeze()
 
 
 def on_starting(_server: object) -> None:
