@@ -25,6 +25,7 @@ def faults(page: Page, rules: tuple[str, ...] = (), within: str = "html") -> lis
         options["rules"] = {"target-size": {"enabled": True}}
     if not page.evaluate("typeof axe !== 'undefined'"):
         page.evaluate(Axe().axe_script)
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")  # nothing is under what sticks
     found = page.evaluate("([within, options]) => axe.run(within, options)", [within, options])
     return [
         f"{rule['id']}: {rule['help']}: {node['html'][:160]}"
