@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 from django.urls import reverse
@@ -47,13 +48,13 @@ def asking(run):
     return run
 
 
-@pytest.fixture
-def paid(asking):
+def sent(run: Run, args: Mapping[str, object], **more: object) -> Effect:
+    """An effect of a run, sent once."""
     return Effect.objects.create(
-        run=asking,
+        run=run,
         tool="payments.refund",
-        args=ARGS,
-        args_hash=canonical.digest(ARGS),
+        args=args,
+        args_hash=canonical.digest(args),
         idempotency_key="k",
         provider_key="k",
         step="s@t",
@@ -61,8 +62,13 @@ def paid(asking):
         idempotency="provider",
         fence=1,
         attempts=1,
-        result={"paid_to": IBAN},
+        **more,
     )
+
+
+@pytest.fixture
+def paid(asking):
+    return sent(asking, ARGS, result={"paid_to": IBAN})
 
 
 def pages(run, monkeypatch) -> list[str]:
@@ -143,19 +149,7 @@ def test_arguments_are_hidden_as_the_field_that_the_policy_names(client, ben, ru
     Run.objects.filter(pk=run.pk).update(input={})
     given = {"code": "X9"}
     ask(run, pending(ours(args=given)))
-    one = Effect.objects.create(
-        run=run,
-        tool="payments.refund",
-        args=given,
-        args_hash=canonical.digest(given),
-        idempotency_key="k",
-        provider_key="k",
-        step="s@t",
-        status="sent",
-        idempotency="provider",
-        fence=1,
-        attempts=1,
-    )
+    one = sent(run, given)
     address = reverse("ledger:effect", args=[one.uid])
     client.force_login(ben)
     for page in (address, reverse("ledger:list"), reverse("runs:export", args=[run.pk])):
