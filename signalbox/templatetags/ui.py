@@ -62,7 +62,7 @@ from django.contrib.messages.storage.base import Message
 from django.template.context import Context
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
@@ -363,25 +363,3 @@ MESSAGE_TONES = {"success": "ok", "warning": "warn", "error": "bad", "info": "in
 def tone(message: Message) -> str:
     """The tone of a notice for one of Django's messages."""
     return MESSAGE_TONES.get(message.level_tag, "neutral")
-
-
-@register.filter
-def sentence(text: str) -> SafeString:
-    """allauth Writes Its Headings Like This: make a plain sentence of one, in English."""
-    plainly = " ".join(conditional_escape(text).split())
-    return mark_safe(plainly.capitalize() if speech.is_english() else plainly)  # noqa: S308  # escaped
-
-
-@register.filter
-def column(heading: str) -> SafeString:
-    """The first cell of a column of allauth's; one without a heading is no heading."""
-    words = heading.strip()
-    return mark_safe(f'<th scope="col">{conditional_escape(words)}</th>' if words else "<td></td>")  # noqa: S308  # escaped
-
-
-@register.inclusion_tag("components/_allauth_fields.html")
-def allauth_fields(form: forms.BaseForm) -> dict[str, object]:
-    """A form of allauth in our look: it has labels, so no words inside the controls."""
-    for one in form.fields.values():
-        one.widget.attrs.pop("placeholder", None)
-    return {"form": form}

@@ -10,7 +10,7 @@ import pytest
 from django import forms
 from django.conf import settings
 from django.template import Context, Template
-from django.utils import timezone, translation
+from django.utils import timezone
 
 import approvals.status
 import ledger.status
@@ -170,13 +170,6 @@ def test_a_diff_says_in_words_what_its_colours_say() -> None:
     assert '<tr class="mod"><td>~<span class="vh"> changed</span></td>' in html
     assert "1 value unchanged" in html
     assert "No difference" in render("{% diff a a %}", a=1)
-
-
-def test_a_title_of_a_library_becomes_a_sentence() -> None:
-    assert render("{% filter sentence %}\n Change\n Password {% endfilter %}") == "Change password"
-    assert ui.sentence("<b>") == "&lt;b&gt;"
-    with translation.override("de"):
-        assert ui.sentence("Zwei-Faktor-Authentifizierung") == "Zwei-Faktor-Authentifizierung"
 
 
 def test_a_name_breaks_at_its_joints() -> None:
