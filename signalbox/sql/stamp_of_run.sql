@@ -1,18 +1,20 @@
 -- Changes whenever something that belongs to one run does: a row is written, or its time comes. Of
--- the rows of each table the transactions that wrote them are summed up: that changes with each, in
--- whatever order they commit. A queued run waits for room, so for the leases of others.
+-- the rows of each table the transactions that wrote them are hashed and summed up: that changes with
+-- each, in whatever order they commit, and with each row that goes. The plain numbers of two changes
+-- could cancel out. A queued run waits for room, so for the leases of others.
 -- Raw because the ORM knows no xmin.   Index: those of the foreign keys, runs_lease_held.
 WITH request AS (
-    SELECT id, status, deadline, xmin::text::bigint AS tx
+    SELECT id, status, deadline, hashtextextended(xmin::text, 0) AS tx
     FROM approvals_request WHERE run_id = %(run)s
 ),
 
 effect AS (
-    SELECT idempotency_key, xmin::text::bigint AS tx FROM effects WHERE run_id = %(run)s
+    SELECT idempotency_key, hashtextextended(xmin::text, 0) AS tx
+    FROM effects WHERE run_id = %(run)s
 ),
 
 mishap AS (
-    SELECT id, xmin::text::bigint AS tx
+    SELECT id, hashtextextended(xmin::text, 0) AS tx
     FROM approvals_mishap WHERE request_id IN (SELECT id FROM request)
 )
 
@@ -35,27 +37,27 @@ SELECT concat_ws(
         FROM checkpoints WHERE thread_id = %(run)s::text
     ),
     (SELECT count(*) FROM checkpoint_writes WHERE thread_id = %(run)s::text),
-    (SELECT sum(xmin::text::bigint) FROM runs_attempt WHERE run_id = %(run)s),
-    (SELECT sum(xmin::text::bigint) FROM runs_intervention WHERE run_id = %(run)s),
-    (SELECT sum(xmin::text::bigint) FROM runs_erasure WHERE run_id = %(run)s),
-    (SELECT sum(xmin::text::bigint) FROM runs_operationitem WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM runs_attempt WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM runs_intervention WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM runs_erasure WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM runs_operationitem WHERE run_id = %(run)s),
     (SELECT sum(tx) FROM effect),
     (
-        SELECT sum(xmin::text::bigint)
+        SELECT sum(hashtextextended(xmin::text, 0))
         FROM ledger_effectattempt WHERE idempotency_key IN (SELECT idempotency_key FROM effect)
     ),
     (
-        SELECT sum(xmin::text::bigint)
+        SELECT sum(hashtextextended(xmin::text, 0))
         FROM ledger_hookevent WHERE idempotency_key IN (SELECT idempotency_key FROM effect)
     ),
     (
-        SELECT sum(xmin::text::bigint)
+        SELECT sum(hashtextextended(xmin::text, 0))
         FROM ledger_look WHERE idempotency_key IN (SELECT idempotency_key FROM effect)
     ),
-    (SELECT sum(xmin::text::bigint) FROM ledger_incident WHERE run_id = %(run)s),
-    (SELECT sum(xmin::text::bigint) FROM ledger_drift WHERE run_id = %(run)s),
-    (SELECT sum(xmin::text::bigint) FROM ledger_message WHERE run_id = %(run)s),
-    (SELECT sum(xmin::text::bigint) FROM ledger_undoplan WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM ledger_incident WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM ledger_drift WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM ledger_message WHERE run_id = %(run)s),
+    (SELECT sum(hashtextextended(xmin::text, 0)) FROM ledger_undoplan WHERE run_id = %(run)s),
     (
         SELECT concat_ws(
             '/',
@@ -66,25 +68,27 @@ SELECT concat_ws(
     ),
     (
         SELECT concat_ws(
-            '/', sum(xmin::text::bigint), count(*) FILTER (WHERE expires_at > clock_timestamp())
+            '/',
+            sum(hashtextextended(xmin::text, 0)),
+            count(*) FILTER (WHERE expires_at > clock_timestamp())
         )
         FROM approvals_claim WHERE request_id IN (SELECT id FROM request)
     ),
     (
-        SELECT sum(xmin::text::bigint)
+        SELECT sum(hashtextextended(xmin::text, 0))
         FROM approvals_vote WHERE request_id IN (SELECT id FROM request)
     ),
     (
-        SELECT sum(xmin::text::bigint)
+        SELECT sum(hashtextextended(xmin::text, 0))
         FROM approvals_decision WHERE request_id IN (SELECT id FROM request)
     ),
     (
-        SELECT sum(xmin::text::bigint)
+        SELECT sum(hashtextextended(xmin::text, 0))
         FROM approvals_firing WHERE request_id IN (SELECT id FROM request)
     ),
     (SELECT sum(tx) FROM mishap),
     (
-        SELECT sum(xmin::text::bigint)
+        SELECT sum(hashtextextended(xmin::text, 0))
         FROM approvals_withdrawal WHERE mishap_id IN (SELECT id FROM mishap)
     )
 )

@@ -258,6 +258,35 @@ def test_a_transaction_that_began_earlier_and_ends_later_changes_it() -> None:
     assert of(run) != before
 
 
+@pytest.mark.django_db(transaction=True)
+def test_changes_whose_transactions_have_the_same_sum_change_it() -> None:
+    """One of a row that a later transaction had written, and as far back another goes ahead."""
+    run = busy()
+    for fence in (2, 3):
+        make.attempt(run, fence, outcome="lost")
+    while True:  # again where another process took a number in between
+        with psycopg.connect(**connection.get_connection_params()) as slow:
+            first = slow.execute("SELECT pg_current_xact_id()::text::bigint").fetchone()[0]
+            for fence in (2, 3):
+                Attempt.objects.filter(run=run, fence=fence).update(detail="Quick")
+            sums, before = xmins(run), of(run)
+            slow.execute(
+                "UPDATE runs_attempt SET detail = 'Slow' WHERE run_id = %s AND fence = 2", [run.pk]
+            )
+        Attempt.objects.filter(run=run, fence=3).update(detail="Ahead")
+        assert first in xmins(run)
+        if sum(sums) == sum(xmins(run)):
+            break
+    assert of(run) != before
+
+
+def xmins(run: Run) -> list[int]:
+    with connection.cursor() as cursor:
+        ask = "SELECT xmin::text::bigint FROM runs_attempt WHERE run_id = %s"
+        cursor.execute(ask, [run.pk])
+        return [number for (number,) in cursor.fetchall()]
+
+
 def test_every_table_that_belongs_to_runs_is_looked_at() -> None:
     """A new one: into the statement, or above with the reason why no page of a run changes."""
     told = statements.read("signalbox", "stamp_of_run")
