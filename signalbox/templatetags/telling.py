@@ -23,7 +23,9 @@ register = template.Library()
 @register.simple_tag
 def badges(standing: Standing) -> SafeString:
     shown = (standing.main, *standing.also)
-    return format_html_join(" ", "{}", ((ui.badge(each.state, each.label),) for each in shown))
+    said = "".join(piece.text for piece in standing.reason)
+    drawn = (ui.badge(each.state, each.label, beside=said) for each in shown)
+    return format_html_join(" ", "{}", ((each,) for each in drawn))
 
 
 @register.simple_tag(takes_context=True)

@@ -110,18 +110,20 @@ def icon(name: str) -> SafeString:
     if name not in ICONS:
         raise ValueError(f"static/icons.svg has no icon called {name!r}")
     return format_html(
-        '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>',
         static("icons.svg"),
         name,
     )
 
 
 @register.simple_tag
-def badge(state: State, label: str = "") -> SafeString:
+def badge(state: State, label: str = "", *, beside: str = "") -> SafeString:
+    """`beside`: the words that stand next to it. A tooltip would not say them once more."""
+    sentence = str(state.sentence)
     return format_html(
-        '<span class="badge tone-{}" title="{}">{}{}</span>',
+        '<span class="badge tone-{}"{}>{}{}</span>',
         state.tone,
-        state.sentence,
+        "" if sentence == beside else format_html(' title="{}"', sentence),
         icon(state.icon),
         label or state.label,
     )

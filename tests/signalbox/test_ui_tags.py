@@ -69,6 +69,12 @@ def test_a_badge_has_an_icon_a_word_and_the_sentence() -> None:
     )
 
 
+def test_a_tooltip_does_not_say_once_more_what_stands_beside_the_badge() -> None:
+    state = runs.status.STATES["waiting"]
+    assert "title=" not in ui.badge(state, beside=str(state.sentence))
+    assert "title=" in ui.badge(state, beside="deadline in 3 min")
+
+
 def test_a_relative_time_carries_the_exact_one() -> None:
     html = render("{% when t %}", t=NOW - timedelta(minutes=3), server_now=NOW)
     assert html == (
