@@ -14,8 +14,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext_noop as noop
 
+from accounts import clock
 from accounts.actors import Actor, ClockTimestamp
-from approvals import clock, notices, replies, requests, shapes, waking
+from approvals import notices, replies, requests, shapes, waking
 from approvals.models import Decision, Request
 from approvals.policy import OnDeadline, Policy
 from approvals.status import Status, Verdict

@@ -24,12 +24,11 @@ from uuid import UUID
 from django.db import IntegrityError, OperationalError, transaction
 from psycopg.errors import LockNotAvailable
 
-from accounts import actors
+from accounts import actors, clock
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.speech import later
 from approvals import (
-    clock,
     deadlines,
     eligibility,
     errors,

@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import actors, drafts, proof
+from accounts import actors, clock, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
 from accounts.speech import later
-from approvals import clock, errors
 from approvals import delegations as acts
+from approvals import errors
 from approvals.eligibility import PERMISSION
 from approvals.models import Delegation
 from approvals.policy_forms import DelegationForm, EndForm

@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from accounts import actors
+from accounts import actors, clock
 from accounts import errors as people
 from accounts.actors import Actor, ClockTimestamp
 from accounts.models import User
 from accounts.speech import later
-from approvals import clock, errors
+from approvals import errors
 from approvals.eligibility import PERMISSION
 from approvals.models import Delegation
 from audit import canonical, trail

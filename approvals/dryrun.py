@@ -9,9 +9,10 @@ import fnmatch
 from dataclasses import dataclass
 from datetime import datetime
 
+from accounts import clock
 from accounts.models import User
 from accounts.speech import later as _
-from approvals import clock, eligibility, policy
+from approvals import eligibility, policy
 from approvals.electorate import deciders
 from approvals.eligibility import Involved, Standing
 from approvals.policies import plan, wording

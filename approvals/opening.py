@@ -18,7 +18,8 @@ from datetime import datetime
 from django.db.models import JSONField, Min, Value
 from django.utils.translation import gettext_noop as noop
 
-from approvals import clock, gates, notices, nudges, policy, requests, rounds, shapes
+from accounts import clock
+from approvals import gates, notices, nudges, policy, requests, rounds, shapes
 from approvals.jsonforms import schemas
 from approvals.models import Request
 from approvals.policies import masks, plan

@@ -12,11 +12,10 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from accounts import once
+from accounts import clock, once
 from accounts.actors import ClockTimestamp
 from accounts.models import User
 from approvals import (
-    clock,
     eligibility,
     gates,
     light,

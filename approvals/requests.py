@@ -10,8 +10,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_noop as noop
 
+from accounts import clock
 from accounts.actors import Actor, ClockTimestamp
-from approvals import clock, gates, notices, rounds
+from approvals import gates, notices, rounds
 from approvals.electorate import Electorate, Tally
 from approvals.models import Decision, Firing, Request
 from approvals.policies.plan import Nudge

@@ -17,8 +17,9 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_noop as noop
 
+from accounts import clock
 from accounts.actors import ClockTimestamp
-from approvals import clock, deadlines, gates, nudges, policy, requests, waking
+from approvals import deadlines, gates, nudges, policy, requests, waking
 from approvals.electorate import Electorate
 from approvals.models import Decision, Request
 from approvals.notices import latecomers

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import BooleanField, Count, Func, JSONField, Max, Min, Q, QuerySet, Value
 
+from accounts import clock
 from audit import daily, trail
 from audit.models import Anchor, ClockTimestamp, Entry, Seal
 from audit.seal import BELOW_ALL, LOOK_BACK
@@ -106,15 +106,8 @@ def standing() -> Standing:
         late=oldest is not None and waiting["now"] - oldest > SEALED_WITHIN,
         proof=proof,
         anchored=Anchor.objects.order_by("-id").first(),
-        overdue=asked is not None and _clock() - asked > PROVED_WITHIN,
+        overdue=asked is not None and clock.now() - asked > PROVED_WITHIN,
     )
-
-
-def _clock() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now
 
 
 def pages(filters: Filters) -> Iterator[list[Entry]]:

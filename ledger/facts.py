@@ -34,11 +34,8 @@ from audit.canonical import Json
 from ledger import redaction, rows, status
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
 from ledger.outcomes import Found, Kind, Outcome
-from ledger.rows import clock
 from ledger.seen import OPEN_ENDED
 from runs.models import Erasure
-
-__all__ = ["clock", "record"]
 
 logger = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from datetime import timedelta
 
 from django.db import transaction
 
+from accounts import clock
 from audit import canonical
 from ledger import facts, redaction, refusals, rows, status
 from ledger.keys import Intent
@@ -90,4 +91,4 @@ def _note(
 
 
 def _wait(effect: Effect, seconds: float) -> None:
-    rows.change(effect, retry_at=rows.clock() + timedelta(seconds=seconds))
+    rows.change(effect, retry_at=clock.now() + timedelta(seconds=seconds))

@@ -30,6 +30,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 
+from accounts import clock
 from accounts.actors import Actor
 from audit import trail
 from audit.canonical import Json
@@ -187,7 +188,7 @@ class _Reservation:
         return self._mark(effect, tool, keys.for_provider(intent.key, run_id=intent.run_id))
 
     def _found(self, effect: Effect, alive: Alive) -> _Got:
-        now = rows.clock()
+        now = clock.now()
         calls = list(effect.calls.order_by("number"))
         seen = Seen(effect=effect, calls=calls, tool=self.intent.tool, now=now)
         if self.intent.resolving and not seen.open_ended:
@@ -230,7 +231,7 @@ class _Reservation:
     def _mark(self, effect: Effect, tool: Tool, provider_key: str) -> Started:
         """Write that a call is started. Its time runs from before this."""
         lease = self.intent.authority.lease
-        began, now = time.monotonic(), rows.clock()
+        began, now = time.monotonic(), clock.now()
         attempt = EffectAttempt.objects.create(
             effect=effect,
             number=effect.attempts + 1,
@@ -274,7 +275,7 @@ class _Reservation:
         return (
             attempt.outcome == status.Outcome.OPEN
             and attempt.fence == self.intent.fence
-            and attempt.timeout_at > rows.clock()
+            and attempt.timeout_at > clock.now()
         )
 
     # --- refusing ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Writing the ledger's rows: locks, the clock, what is kept of an answer, who is told and woken.
+"""Writing the ledger's rows: locks, what is kept of an answer, who is told and woken.
 
 Everything here runs inside a transaction that has locked the run and then the effect, but for
 `surely`, which runs one.
@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
 
+from accounts import clock
 from accounts.actors import Actor
 from audit import canonical, trail
 from audit.canonical import Json
@@ -71,20 +72,12 @@ def change(effect: Effect, **values: object) -> None:
         setattr(effect, name, value)
 
 
-def clock() -> datetime:
-    """The database's clock at this moment."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now
-
-
 def first_look(tool: Tool) -> datetime | None:
     """When the provider is asked about a new effect of this tool, should nobody have confirmed it.
 
     None: it cannot be asked.
     """
-    return clock() + settings.LEDGER_CONFIRM_AFTER if tool.lookup is not None else None
+    return clock.now() + settings.LEDGER_CONFIRM_AFTER if tool.lookup is not None else None
 
 
 def wake(run_id: UUID, *, cause: str) -> None:
@@ -135,7 +128,7 @@ def close(
 ) -> None:
     """Write how an attempt ended."""
     attempt.outcome = outcome
-    attempt.ended_at = clock()
+    attempt.ended_at = clock.now()
     attempt.error = text(said.reason)
     if said.http_status is not None:
         attempt.http_status, attempt.replayed = said.http_status, said.replayed
@@ -163,7 +156,7 @@ def later(retry_after: float | None, tried: int) -> datetime:
     """When to call again: after the provider's wish, and not before the pause has passed."""
     asked = retry_after if retry_after is not None and math.isfinite(retry_after) else 0.0
     seconds = max(min(asked, LONGEST_WAIT), backoff(tried))
-    return clock() + timedelta(seconds=seconds)
+    return clock.now() + timedelta(seconds=seconds)
 
 
 def backoff(tried: int) -> float:

@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop as noop
 
-from accounts import actors
+from accounts import actors, clock
 from accounts import errors as people
 from accounts.actors import Actor
 from audit import canonical, trail
@@ -125,7 +125,7 @@ def _settle(uid: UUID, said: _Said, actor: Actor) -> Effect:
         "settled_by": actor.label,
         "settle_reason": said.reason,
         "settle_evidence": said.evidence,
-        "settled_at": rows.clock(),
+        "settled_at": clock.now(),
     }
     if said.verdict == "happened":
         rows.change(

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import actors, drafts, proof
+from accounts import actors, clock, drafts, proof
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
@@ -124,7 +124,7 @@ class _Page:
     ask: Ask
 
     def show(self, form: ReasonForm, *, status: int = 200, confirmed: bool = False) -> HttpResponse:
-        run, now = self.row.run, queries.clock()
+        run, now = self.row.run, clock.page()
         context = {
             "form": form,
             "ask": self.ask,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import Coalesce, Greatest, Least
 
-from accounts import once
+from accounts import clock, once
 from accounts.models import User
 from audit.models import ClockTimestamp
 from runs import chain, errors, ports, standing, visible, workers
@@ -42,7 +41,7 @@ def rows(runs: Sequence[Run], user: User) -> list[Row]:
     The number of queries does not depend on how many there are.
     """
     ids = [run.pk for run in runs]
-    now = clock()
+    now = clock.page()
     last, worked = _last_attempts(ids), _worked(ids)
     tips = chain.tips([run.pk for run in runs if run.status == Status.RUNNING])
     remarks = _remarks(ids, user)
@@ -76,15 +75,6 @@ def one(run_id: UUID, user: User) -> Row:
     if run is None:
         raise errors.NoSuchRun
     return rows([run], user)[0]
-
-
-@once.a_page
-def clock() -> datetime:
-    """The database's clock; one moment for all parts of a page."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        moment: datetime = cursor.fetchone()[0]
-    return moment
 
 
 def _crowded() -> dict[str, tuple[int, int]]:

@@ -16,9 +16,9 @@ from django.db import OperationalError, connection
 from kombu.exceptions import KombuError
 from psycopg import Error as PostgresError
 
+from accounts import clock
 from audit import queries
 from audit.models import ClockTimestamp
-from ledger import rows
 from ledger.inventory import findings
 from ledger.models import Effect, Message
 from ledger.status import MessageStatus
@@ -292,7 +292,7 @@ def _audit() -> Finding:
             " --record",
         )
     says = (
-        f"proved {words.relative(standing.proof.at, rows.clock())}"
+        f"proved {words.relative(standing.proof.at, clock.now())}"
         if standing.proof
         else "not proved yet"
     )

@@ -14,6 +14,7 @@ from django.db.models import Case, IntegerField, Max, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts import clock
 from accounts.models import User
 from approvals import queries as approvals
 from approvals.models import Request
@@ -167,7 +168,7 @@ def _add_runs(page: Overview, user: User) -> None:
     ]
     _add_troubled(page, user)
     page.troubled_more = max(counts.attention - SHORT, 0)
-    page.chart = outcomes.last_day(queries.clock(), visible.to(user))
+    page.chart = outcomes.last_day(clock.page(), visible.to(user))
     page.health = health.parts(user)
 
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from django.conf import settings
 from django.urls import reverse
 
+from accounts import clock
 from accounts.backends import PeopleBackend
 from audit import canonical
 from audit.anchors import Anchor
-from ledger import outbox, rows
+from ledger import outbox
 from signalbox import mails
 
 MAIL = "audit.mail"
@@ -36,7 +37,7 @@ def alarm(found: Sequence[str]) -> None:
     `found` says what is wrong, in sentences.
     """
     readers = (user.email for user in PeopleBackend().with_perm(READS))
-    key = f"alarm {rows.clock().date()} {found[0]}"[:200]
+    key = f"alarm {clock.now().date()} {found[0]}"[:200]
     text = "\n".join(
         (
             "The audit log could not be proved:\n",

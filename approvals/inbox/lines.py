@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from accounts import clock
 from accounts.models import User
 from accounts.speech import later as _
-from approvals import claims, clock, glance, policy, queries, urgency
+from approvals import claims, glance, policy, queries, urgency
 from approvals.aftermath import mishaps
 from approvals.claims import Looker
 from approvals.electorate import Electorate, Tally, gate_of

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from accounts import clock
 from accounts.backends import PeopleBackend
 from accounts.models import User
-from approvals import clock
 from approvals.electorate import Electorate, gate_of
 from approvals.models import Decision, Notice, Request
 from approvals.notices.events import QUESTIONS, Event

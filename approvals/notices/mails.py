@@ -22,10 +22,9 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from accounts import speech
+from accounts import clock, speech
 from accounts.actors import ClockTimestamp
 from accounts.models import User
-from approvals import clock
 from approvals.electorate import Electorate, gate_of
 from approvals.models import Decision, Notice, Request
 from approvals.notices import audience

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Min
 
+from accounts import clock
 from accounts.actors import ClockTimestamp
 from accounts.models import User
-from approvals import clock
 from approvals.models import Notice, NoticeChoice, Request
 from approvals.notices import audience, channels, timing
 from approvals.notices.events import QUESTIONS, Event

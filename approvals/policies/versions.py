@@ -16,11 +16,11 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
 from psycopg.errors import LockNotAvailable
 
-from accounts import actors
+from accounts import actors, clock
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.speech import later
-from approvals import clock, errors
+from approvals import errors
 from approvals.models import PolicyVersion
 from approvals.policies import book, declared
 from approvals.policies.declared import Fault

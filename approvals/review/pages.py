@@ -17,11 +17,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import drafts, proof
+from accounts import clock, drafts, proof
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, details, errors, forms, queries, refusals, shapes
+from approvals import decisions, details, errors, forms, queries, refusals, shapes
 from approvals.aftermath import mishaps, openings
 from approvals.details import Detail
 from approvals.forms import DecisionForm

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from accounts import proof
+from accounts import clock, proof
 from accounts.actors import Actor
 from accounts.models import User
 from accounts.proof import Missing
 from accounts.speech import later as _
-from approvals import amounts, claims, clock, eligibility, persons, queries, shapes, urgency
+from approvals import amounts, claims, eligibility, persons, queries, shapes, urgency
 from approvals.amounts import Amount
 from approvals.claims import Looker
 from approvals.details import Detail

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils.module_loading import import_string
 
+from accounts import clock
 from audit import models, signing, trail
 from audit.anchors import keeping
 from audit.anchors.statement import Anchor
@@ -25,7 +25,7 @@ def make(*, actor: Actor, accept_unsigned: bool = False, reason: str = "") -> An
     with transaction.atomic(durable=True):
         head = models.Seal.objects.order_by("-seq").first()
         seq, seal_hash = (head.seq, head.hash) if head else (0, GENESIS)
-        now = _clock()
+        now = clock.now()
         accepts = seq if accept_unsigned else 0
         anchor = _signed(Anchor(at=stamp(now), seq=seq, hash=seal_hash, accepts=accepts))
         keeping.append(anchor)
@@ -52,10 +52,3 @@ def make(*, actor: Actor, accept_unsigned: bool = False, reason: str = "") -> An
 def _signed(anchor: Anchor) -> Anchor:
     signed = signing.sign(anchor.statement)
     return replace(anchor, key_id=signed.key_id, signature=signed.text)
-
-
-def _clock() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now

@@ -8,13 +8,13 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import IO
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from accounts import actors
+from accounts import actors, clock
 from accounts import errors as people
 from accounts.actors import Actor
 from audit import canonical, signing, trail
@@ -146,7 +146,7 @@ def _manifest(order: _Order, file: dict[str, Json]) -> dict[str, Json]:
         "about": canonical.text(order.about),
         "filters": order.filters,
         "by": {"label": canonical.text(order.actor.label), "entry": order.actor.entry},
-        "made_at": _clock().astimezone(UTC).isoformat(timespec="seconds"),
+        "made_at": clock.now().astimezone(UTC).isoformat(timespec="seconds"),
         "columns": list(order.columns),
         "file": dict(file),
         "chain": {"seq": head.seq, "hash": head.hash} if head else None,
@@ -178,10 +178,3 @@ def _record_refused(order: _Order, refusal: people.NotPermitted) -> None:
         reason=str(refusal),
         data={"name": order.name, "filters": order.filters},
     )
-
-
-def _clock() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
+from accounts import clock
 from audit import canonical, trail
 from audit.models import ClockTimestamp
 from ledger import rows
@@ -47,7 +48,7 @@ def take(hook: Hook, header: str, body: bytes) -> Heard:
         header,
         body,
         secrets=hook.secrets,
-        now=rows.clock(),
+        now=clock.now(),
         tolerance=settings.LEDGER_HOOK_TOLERANCE,
     )
     news = _read(hook, body)
@@ -192,7 +193,7 @@ def refuse(provider: str, why: str) -> None:
     with transaction.atomic():
         row, _ = HookRefusals.objects.get_or_create(provider=provider)
         row = HookRefusals.objects.select_for_update(no_key=True).get(pk=row.pk)
-        row.count, row.why, row.at = row.count + 1, why[:300], rows.clock()
+        row.count, row.why, row.at = row.count + 1, why[:300], clock.now()
         if row.told_at is None or row.at - row.told_at >= TOLD_EVERY:
             row.told_at = row.at
             trail.record(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_noop as noop
 
+from accounts import clock
 from accounts.actors import Actor
 from audit import canonical
 from ledger import facts, rows, status
@@ -112,4 +113,4 @@ def _open_ended(effect: Effect) -> bool:
 
 
 def _under_way(attempt: EffectAttempt) -> bool:
-    return attempt.outcome == status.Outcome.OPEN and attempt.timeout_at > rows.clock()
+    return attempt.outcome == status.Outcome.OPEN and attempt.timeout_at > clock.now()

@@ -18,10 +18,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import conditional_page, require_http_methods, require_safe
 
-from accounts import drafts, proof
+from accounts import clock, drafts, proof
 from accounts.actors import Actor
 from accounts.speech import later
-from ledger import errors, facts, shown
+from ledger import errors, shown
 from ledger.forms import AgainForm
 from ledger.models import Message
 from ledger.outbox import replays
@@ -71,7 +71,7 @@ def index(request: HttpRequest) -> HttpResponse:
     view = request.GET.get("view", "")
     view = view if view in VIEWS else MessageStatus.PENDING
     found, older = _page(view, request.GET.get("after", ""))
-    now = facts.clock()
+    now = clock.now()
     counts = dict(
         Message.objects.exclude(status=MessageStatus.SENT)
         .values_list("status")

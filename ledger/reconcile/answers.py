@@ -16,6 +16,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 
+from accounts import clock
 from accounts.actors import Actor
 from audit import canonical
 from ledger import facts, redaction, rows, status
@@ -86,7 +87,7 @@ def _next(effect: Effect, ask: Ask, *, at_least: float = 0.0) -> None:
     if not (effect.status == Status.SENT and _is_last(effect, ask)):
         pause = settings.LEDGER_CONFIRM_AFTER * 2 ** min(_looks(effect, ask), 20)
         pause = min(pause, settings.LEDGER_LOOK_CAP)
-        due = rows.clock() + max(pause, timedelta(seconds=at_least))
+        due = clock.now() + max(pause, timedelta(seconds=at_least))
     Effect.objects.filter(pk=effect.pk).update(look_at=due)
 
 

@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection, transaction
 
-from accounts import actors
+from accounts import actors, clock
 from accounts import errors as people
 from accounts.actors import Actor
 from audit import trail
@@ -151,7 +151,7 @@ def _question(effect: Effect, tool: Tool) -> Ask:
         tool=tool,
         provider_key=effect.provider_key,
         number=effect.attempts,
-        quarantine=(until - rows.clock()).total_seconds(),
+        quarantine=(until - clock.now()).total_seconds(),
     )
 
 

@@ -10,11 +10,11 @@ from uuid import UUID
 from django.db.models import Count, Max, Prefetch, Q
 from django.db.models.functions import Now
 
+from accounts import clock
 from accounts.models import User
 from ledger import shown, suspect
 from ledger.confirmation import hooks
 from ledger.models import Effect, EffectAttempt, HookEvent, HookRefusals, Idempotency, Look
-from ledger.rows import clock
 from ledger.status import HEARD, Heard, Status
 from runs import masking, ports, visible
 from runs.models import Worker
@@ -63,7 +63,7 @@ def doubts(user: User, *, after: Place | None = None, limit: int = 50) -> list[D
         Prefetch("looks", Look.objects.order_by("at", "id")),
     )
     listed = list(effects.order_by("updated_at", "uid")[:limit])
-    now, workers = clock(), _workers(listed)
+    now, workers = clock.now(), _workers(listed)
     cloaks = ports.masks().of_runs({effect.run_id for effect in listed}, user)
     return [
         _doubt(effect, workers, now, cloaks.get(effect.run_id, masking.BARE)) for effect in listed

@@ -9,8 +9,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts import clock
 from accounts.models import User
-from runs import queries, signs, workers
+from runs import signs, workers
 from runs.fleet import backlog
 from runs.signs import Sign
 
@@ -71,7 +72,7 @@ def queue() -> Sign:
         waits = _("%(count)s runs or more wait") % count
     else:
         waits = ngettext("%(count)s run waits", "%(count)s runs wait", found.depth) % count
-    late = found.oldest is not None and queries.clock() - found.oldest > LONG
+    late = found.oldest is not None and clock.page() - found.oldest > LONG
     return Sign(
         key="queue",
         name=_("Waiting for a worker"),

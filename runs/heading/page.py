@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts import clock
 from accounts.models import User
 from runs import offers, ports, queries, registry, standing, web
 from runs.heading import notices
@@ -56,7 +57,7 @@ class Header:
 def header(run_id: UUID, user: User, tab: str) -> Header:
     """Raises NoSuchRun."""
     row = queries.one(run_id, user)
-    run, now = row.run, queries.clock()
+    run, now = row.run, clock.page()
     declared, offered = registry.declarations().get(run.agent), offers.to(user, row)
     return Header(
         row=row,

@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from accounts import clock
 from accounts.models import User
 from runs import queries, standing, visible
 from runs.listing import addresses, finding, forms
@@ -131,7 +132,7 @@ def _ids(texts: Sequence[object]) -> list[UUID]:
 def _selection(
     runs: list[Run], kind: Kind, user: User, *, query: str = "", filters: Sequence[On] = ()
 ) -> Selection:
-    now = queries.clock()
+    now = clock.page()
     judged = [(row, _why_not(row, kind, now)) for row in queries.rows(runs, user)]
     return Selection(
         kind=kind,

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
+from accounts import clock
 from accounts.models import User
 from audit import queries as log
 from audit.models import Entry
-from runs import chain, ports, queries
+from runs import chain, ports
 from runs.masking import Cloak
 from runs.models import Attempt, Run
 from runs.story import Event, Phrase, Section
@@ -50,7 +51,7 @@ def head(run: Run, user: User, hides: Cloak | None, left_out: Mapping[str, str])
     """What the document says of itself and of the run."""
     return {
         "format": FORMAT,
-        "exported_at": queries.clock(),
+        "exported_at": clock.page(),
         "exported_by": user.label,
         "masked": hides is not None,
         "left_out": dict(left_out),

@@ -16,9 +16,10 @@ import pytest
 from django.db import connection, connections, transaction
 from django.test import Client
 
+from accounts import clock
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, opening
+from approvals import decisions, opening
 from approvals.decisions import Outcome
 from approvals.models import Request
 from audit import canonical

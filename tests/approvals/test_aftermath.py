@@ -11,10 +11,11 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 
+from accounts import clock
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, errors, queries, story
+from approvals import errors, queries, story
 from approvals.aftermath import mishaps, statistics
 from approvals.aftermath.statistics import Filters
 from approvals.inbox import lines

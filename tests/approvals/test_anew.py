@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from accounts import once
+from accounts import clock, once
 from accounts.actors import Actor
-from approvals import clock, persons, policy
+from approvals import persons, policy
 from approvals.models import PolicyVersion
 from tests.support.people import person
 

@@ -10,7 +10,8 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from approvals import clock, light
+from accounts import clock
+from approvals import light
 from approvals.bulk import acts, kinds, offers
 from approvals.models import Decision, Request, Vote
 from approvals.policies import declared

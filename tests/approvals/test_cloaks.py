@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pytest
 from django.urls import reverse
 
+from accounts import clock
 from accounts.models import SavedView
-from approvals import clock
 from approvals.models import Request
 from audit import canonical
 from ledger.models import Drift, Effect

@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
-from approvals import clock, deadlines, shapes, sweep
+from accounts import clock
+from approvals import deadlines, shapes, sweep
 from approvals.models import Decision, Request
 from approvals.policy import OnDeadline, Policy
 from approvals.status import Status

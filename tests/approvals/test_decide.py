@@ -9,9 +9,10 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import Group
 
+from accounts import clock
 from accounts.actors import Actor
 from accounts.errors import ReauthenticationNeeded
-from approvals import clock, decisions, errors, refusals, requests
+from approvals import decisions, errors, refusals, requests
 from approvals.models import Decision, Request, Vote
 from approvals.status import Delivery, Status
 from audit.models import Entry

@@ -12,8 +12,9 @@ from django.db import connections, transaction
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
+from accounts import clock
 from accounts.actors import Actor
-from approvals import ask, clock, deadlines
+from approvals import ask, deadlines
 from approvals.models import Decision, Request
 from approvals.permits import Permits
 from audit.models import Entry

@@ -25,10 +25,11 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from accounts import clock
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions, errors
+from approvals import decisions, errors
 from approvals.bulk import kinds
 from approvals.models import Decision, Delegation, Request, Vote
 from approvals.review import pages

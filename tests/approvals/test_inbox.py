@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from approvals import clock, queries
+from accounts import clock
+from approvals import queries
 from approvals.inbox import lines
 from approvals.models import Request
 from runs.models import Run

@@ -16,9 +16,10 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.urls import reverse
 
+from accounts import clock
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, deadlines, requests, sweep
+from approvals import deadlines, requests, sweep
 from approvals.models import Decision, Notice, NoticeChoice, Request
 from approvals.notices import Event, mails, notify, planning
 from approvals.port import Approvals

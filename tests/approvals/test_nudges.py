@@ -8,7 +8,8 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from approvals import clock, details, errors, gates, notices, nudges, queries, sweep
+from accounts import clock
+from approvals import details, errors, gates, notices, nudges, queries, sweep
 from approvals.decisions import Outcome
 from approvals.electorate import Electorate
 from approvals.models import Firing, Request

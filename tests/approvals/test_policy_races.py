@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 
-from approvals import clock, errors, policy
+from accounts import clock
+from approvals import errors, policy
 from approvals.decisions import Outcome
 from approvals.models import Decision, PolicyVersion, Request, Vote
 from approvals.policies import versions

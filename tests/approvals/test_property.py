@@ -28,10 +28,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, event, given, note, settings
 from hypothesis import strategies as st
 
+from accounts import clock
 from accounts import errors as accounts_errors
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, decisions
+from approvals import decisions
 from approvals.errors import ApprovalsError
 from approvals.models import Decision, Request, Vote
 from audit.models import Entry

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 
-from approvals import clock, details, errors, light, queries, requests
+from accounts import clock
+from approvals import details, errors, light, queries, requests
 from approvals.models import Request
 from runs.models import Run
 from tests.approvals.conftest import approve, ask, due_in, give, now, ours, pending, reject

@@ -11,8 +11,9 @@ from functools import partial
 import pytest
 from django.db import connections, transaction
 
+from accounts import clock
 from accounts.models import User
-from approvals import clock, errors, requests, sweep
+from approvals import errors, requests, sweep
 from approvals.decisions import Outcome
 from approvals.models import Decision, Request, Vote
 from approvals.status import Status

@@ -12,10 +12,11 @@ import pytest
 from django.contrib.auth.models import Group
 from django.urls import reverse
 
+from accounts import clock
 from accounts.actors import Actor
 from accounts.errors import AccountsError, PasskeyNeeded, ReauthenticationNeeded
 from accounts.models import User
-from approvals import clock, decisions, errors, requests
+from approvals import decisions, errors, requests
 from approvals.models import Decision, Delegation, Request, Vote
 from approvals.status import Status
 from audit.models import Entry

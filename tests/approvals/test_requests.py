@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from approvals import clock, errors, opening, requests
+from accounts import clock
+from approvals import errors, opening, requests
 from approvals.models import Decision, Request, Vote
 from approvals.status import Delivery, Status
 from audit import canonical

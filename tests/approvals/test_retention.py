@@ -16,8 +16,9 @@ from django.urls import reverse
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import RunControl
 
+from accounts import clock
 from accounts.actors import Actor
-from approvals import ask, clock
+from approvals import ask
 from approvals.models import Decision, Request, Vote
 from audit import seal, verify
 from audit.models import Entry

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 
+from accounts import clock
 from accounts import errors as accounts_errors
 from accounts.models import User
-from approvals import clock, delegations, details, errors, persons, queries
+from approvals import delegations, details, errors, persons, queries
 from approvals.electorate import Electorate, gate_of
 from approvals.models import Decision, Delegation, Vote
 from audit.models import Entry

@@ -11,8 +11,9 @@ import pytest
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import RunControl
 
+from accounts import clock
 from accounts.actors import Actor
-from approvals import ask, clock, details, targets
+from approvals import ask, details, targets
 from approvals.errors import PayloadNotPlain
 from approvals.models import Decision, Request
 from approvals.permits import Permits

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from approvals import clock, queries, urgency
+from accounts import clock
+from approvals import queries, urgency
 from approvals.models import Request
 from approvals.policy import Risk
 from tests.approvals.conftest import due_in, ours

@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import Group
 
-from accounts import groups
+from accounts import clock, groups
 from accounts.models import User
-from approvals import clock, electorate, eligibility, persons, policy
+from approvals import electorate, eligibility, persons, policy
 from approvals.electorate import Electorate
 from approvals.eligibility import Involved, Standing
 from approvals.errors import NotEligible

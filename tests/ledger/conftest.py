@@ -16,9 +16,10 @@ from django.db import connection
 from django.test import TransactionTestCase
 from langgraph.runtime import RunControl
 
+from accounts import clock
 from accounts.actors import Actor
 from audit.models import ClockTimestamp
-from ledger import facts, keys, registry
+from ledger import keys, registry
 from ledger.models import Effect, EffectAttempt
 from runs import authority, dispatch, killpoints
 from runs.authority import Authority
@@ -146,7 +147,7 @@ def take_over(run: Run, holder: str = "") -> Driver:
     Lease.objects.filter(pk=run.pk).update(
         fence=fence,
         holder=holder or f"w{fence}",
-        expires_at=facts.clock() + timedelta(seconds=30),
+        expires_at=clock.now() + timedelta(seconds=30),
         renewed_at=ClockTimestamp(),
     )
     mine = authority.Lease(run_id=run.pk, fence=fence, holder=holder or f"w{fence}")
@@ -232,9 +233,7 @@ def outcomes_of(effect: Effect) -> list[str]:
 
 def fresh_actor(name: str) -> Actor:
     """A person who has just signed in."""
-    return Actor.person(
-        person(name), entry="page", authenticated_at=facts.clock(), method="password"
-    )
+    return Actor.person(person(name), entry="page", authenticated_at=clock.now(), method="password")
 
 
 def wakes_of(run: Run) -> int:

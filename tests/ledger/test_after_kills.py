@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 
+from accounts import clock
 from accounts.actors import Actor
 from ledger import facts, rows, sweep
 from ledger.models import Effect, UndoPlan
@@ -63,7 +64,7 @@ def cancelled(tool: str, order: str) -> Run:
     """A run that has refunded, and is cancelled then."""
     run = admission.start("paydesk", {"tool": tool, "order": order}, actor=SHELL)
     driver.drive(run.pk, holder="w1", cause="test")
-    Run.objects.filter(pk=run.pk).update(status="cancelled", cancel_asked_at=facts.clock())
+    Run.objects.filter(pk=run.pk).update(status="cancelled", cancel_asked_at=clock.now())
     seen = plan.seen(plan.willing(plan.steps(run.pk)))
     ordering.order(run.pk, seen, actor=SHELL, reason="Not wanted.")
     return run
@@ -76,9 +77,9 @@ def cancellations(bank: Fakepay, run: Run) -> int:
 
 
 def lose(run: Run) -> None:
-    Lease.objects.filter(pk=run.pk).update(expires_at=facts.clock() - HOUR)
+    Lease.objects.filter(pk=run.pk).update(expires_at=clock.now() - HOUR)
     pass_time(run, timedelta(minutes=1))
-    UndoPlan.objects.update(due_at=facts.clock())
+    UndoPlan.objects.update(due_at=clock.now())
 
 
 @pytest.mark.parametrize("place", ["effect.reserved", "effect.called", "effect.settled"])
@@ -109,7 +110,7 @@ def test_a_worker_frozen_before_its_undo_wakes_too_late_and_does_not_call(desk, 
     }
     with worker(child.undo_until, "effect.reserved", FAKEPAY_URL=bank.url, **short) as zombie:
         zombie.frozen()
-        until(lambda: Lease.objects.get(pk=run.pk).expires_at < facts.clock())
+        until(lambda: Lease.objects.get(pk=run.pk).expires_at < clock.now())
         lose(run)
         assert sweep.sweep() == 1
         undo = Effect.objects.get(run=run, undoes__isnull=False)
@@ -131,15 +132,15 @@ def test_a_worker_killed_while_it_asks_is_followed_and_the_doubt_ends(desk, bank
     with transaction.atomic():
         rows.lock_run(run.pk)
         facts.doubt(rows.lock_effect(effect.pk), "Nobody heard.")
-    Effect.objects.update(look_at=facts.clock())
+    Effect.objects.update(look_at=clock.now())
     with worker(child.look_until, "look.answered", FAKEPAY_URL=bank.url) as killed:
         assert killed.frozen() == "look.answered"
         killed.send(signal.SIGKILL)
     assert (effect_of(run).status, asking.work()) == ("in_doubt", 0)
-    Effect.objects.update(look_at=facts.clock())  # the claim is over
+    Effect.objects.update(look_at=clock.now())  # the claim is over
     assert asking.work() == 1
     assert effect_of(run).status == "confirmed"
-    Lease.objects.filter(pk=run.pk).update(expires_at=facts.clock() - HOUR)
+    Lease.objects.filter(pk=run.pk).update(expires_at=clock.now() - HOUR)
     driver.drive(run.pk, holder="next", cause="test")
     assert Run.objects.get(pk=run.pk).status == "succeeded"
     assert bank.rows("SELECT count(*) FROM refunds WHERE order_id = 'look'") == [(1,)]

@@ -15,10 +15,11 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
+from accounts import clock
 from accounts import errors as people
 from accounts.actors import Actor
 from audit.models import ClockTimestamp, Entry
-from ledger import checks, errors, facts, outbox, refusals
+from ledger import checks, errors, outbox, refusals
 from ledger.models import Message, Stop
 from ledger.outbox import adding, dispatcher, replays
 from ledger.outcomes import Outcome
@@ -80,7 +81,7 @@ def test_what_is_due_is_sent_once_with_its_own_id():
 
 
 def test_nothing_is_sent_before_its_time():
-    message = add(not_before=facts.clock() + timedelta(minutes=1))
+    message = add(not_before=clock.now() + timedelta(minutes=1))
     assert dispatcher.dispatch() == 0
     let_time_pass(message)
     assert dispatcher.dispatch() == 1
@@ -155,7 +156,7 @@ def test_a_failure_is_tried_again_later_and_later(settings):
     waits = []
     for _ in range(3):
         desks.ANSWERS[:] = [RuntimeError("no")]
-        before = facts.clock()
+        before = clock.now()
         assert dispatcher.dispatch() == 1
         waits.append((again(message).due_at - before).total_seconds())
         let_time_pass(message)
@@ -173,7 +174,7 @@ def test_jitter_spreads_the_tries():
 def test_a_receiver_that_names_a_time_is_left_alone_until_then():
     message = add()
     desks.ANSWERS[:] = [Outcome.refused("429", retryable=True, retry_after=3600)]
-    before = facts.clock()
+    before = clock.now()
     dispatcher.dispatch()
     assert again(message).due_at - before >= timedelta(seconds=3600)
 
@@ -414,7 +415,7 @@ def test_the_time_of_a_claim_is_the_databases():
     dispatcher.claim()
     ends = again(message).claimed_until
     assert ends
-    assert timedelta(seconds=100) < ends - facts.clock() <= timedelta(seconds=120)
+    assert timedelta(seconds=100) < ends - clock.now() <= timedelta(seconds=120)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
+from accounts import clock
 from accounts.actors import Actor
 from ledger import facts, refusals, stops, sweep
 from ledger.outcomes import Outcome
@@ -74,7 +75,7 @@ def lose(run: Run) -> None:
 
 
 def due(run: Run) -> None:
-    Run.objects.filter(pk=run.pk).update(due_at=facts.clock() - timedelta(seconds=1))
+    Run.objects.filter(pk=run.pk).update(due_at=clock.now() - timedelta(seconds=1))
 
 
 @pytest.mark.parametrize("tool", ["kept", "found", "alone"])

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from django.db import OperationalError
 
+from accounts import clock
 from audit.models import Entry
 from ledger import calls, errors, facts, refusals, rows
 from ledger.models import Effect, EffectAttempt, Idempotency, Incident
@@ -179,7 +180,7 @@ def test_without_references_only_the_promise_of_the_provider_makes_two_successes
             provider_key=first.provider_key,
             fence=1,
             holder="w1",
-            timeout_at=facts.clock(),
+            timeout_at=clock.now(),
         )
         facts.record(second.token, Outcome.success(""))
         assert kinds(run) == expected

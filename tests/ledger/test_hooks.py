@@ -12,8 +12,9 @@ import pytest
 from django.db import connections
 from django.test import Client
 
+from accounts import clock
 from audit.models import Entry
-from ledger import facts, refusals, retention
+from ledger import refusals, retention
 from ledger.confirmation import inbox, signature
 from ledger.errors import EffectFailed
 from ledger.models import Effect, HookEvent, HookRefusals, Incident
@@ -61,7 +62,7 @@ def event(
 def send(client, body: Any, *, secret: str = SECRET, to: str = "bank", age: float = 0, **headers):
     """Post an event as the provider does; `age` is how many seconds ago it was signed."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    moment = str(int(facts.clock().timestamp() - age))
+    moment = str(int(clock.now().timestamp() - age))
     signed = f"t={moment},v1={signature.sign(secret, moment, raw)}"
     sent = {"Stripe-Signature": signed} | headers
     return client.post(f"/hooks/{to}/", raw, content_type="application/json", headers=sent)
@@ -98,7 +99,7 @@ def test_a_signed_event_confirms_and_nobody_is_signed_in(client, sent, run):
 def test_while_a_secret_is_changed_either_fits_and_any_of_several_signatures(client, sent):
     assert heard(send(client, event(sent.provider_key), secret=OLD)) == "confirmed"
     raw = json.dumps(event(sent.provider_key, name="evt_2")).encode()
-    moment = str(int(facts.clock().timestamp()))
+    moment = str(int(clock.now().timestamp()))
     good = signature.sign(OLD, moment, raw)
     header = f"t={moment}, v1={'0' * 64}, v1={good}, v0=whatever"
     answer = client.post(
@@ -108,7 +109,7 @@ def test_while_a_secret_is_changed_either_fits_and_any_of_several_signatures(cli
 
 
 def bad(name: str, raw: bytes) -> dict[str, Any]:
-    moment = str(int(facts.clock().timestamp()))
+    moment = str(int(clock.now().timestamp()))
     fits = signature.sign(SECRET, moment, raw)
     return {
         "no header": {"Stripe-Signature": ""},
@@ -155,7 +156,7 @@ def test_what_is_not_proved_changes_nothing_and_is_recorded(client, sent, run, n
 
 def test_a_body_changed_by_one_byte_is_refused(client, sent):
     raw = json.dumps(event(sent.provider_key)).encode()
-    moment = str(int(facts.clock().timestamp()))
+    moment = str(int(clock.now().timestamp()))
     header = f"t={moment},v1={signature.sign(SECRET, moment, raw)}"
     assert send(client, raw + b" ", **{"Stripe-Signature": header}).status_code == 400
 
@@ -173,7 +174,7 @@ def test_a_flood_of_forged_ones_is_counted_and_told_once_a_minute(client):
         assert send(client, event(), secret="whsec_guessed_secret").status_code == 400
     assert HookRefusals.objects.get().count == 5
     assert Entry.objects.filter(verb="hook.refused").count() == 1
-    HookRefusals.objects.update(told_at=facts.clock() - timedelta(minutes=2))
+    HookRefusals.objects.update(told_at=clock.now() - timedelta(minutes=2))
     send(client, event(), secret="whsec_guessed_secret")
     told = Entry.objects.filter(verb="hook.refused").order_by("id").last()
     assert told is not None

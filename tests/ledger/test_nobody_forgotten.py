@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from itertools import product
 from uuid import uuid4
 
-from ledger import facts, sweep
+from accounts import clock
+from ledger import sweep
 from ledger.models import Effect, EffectAttempt, Idempotency
 from ledger.status import Outcome, Status
 from runs.models import Lease, Run
@@ -33,7 +34,7 @@ def possible(standing: str, last: str | None, allowed: bool) -> bool:
 
 def written() -> list[Effect]:
     """One effect for every combination."""
-    now = facts.clock()
+    now = clock.now()
     effects: list[Effect] = []
     calls: list[EffectAttempt] = []
     for ended, driven in product((False, True), repeat=2):
@@ -108,7 +109,7 @@ def whose(effect: Effect, driven: set[object], now: datetime) -> str:
 
 def keepers() -> dict[str, str]:
     """Whose each effect is, by its key."""
-    now = facts.clock()
+    now = clock.now()
     driven = set(Lease.objects.filter(expires_at__gt=now).values_list("pk", flat=True))
     every = Effect.objects.select_related("run").prefetch_related("calls")
     return {effect.pk: whose(effect, driven, now) for effect in every}

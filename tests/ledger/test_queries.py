@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 
 import ledger
-from ledger import checks, errors, facts, queries, refusals
+from accounts import clock
+from ledger import checks, errors, queries, refusals
 from ledger.browse.filters import Filters
 from ledger.browse.listing import Listing, Overlays, Place
 from ledger.models import Effect
@@ -116,7 +117,7 @@ def test_progress_is_noted_on_the_lease(driver, run):
     driver(lambda: ledger.progress("page 3 of 9"))
     lease = Lease.objects.get(pk=run.pk)
     assert lease.progress_note == "page 3 of 9"
-    assert abs((facts.clock() - lease.progress_at).total_seconds()) < 5
+    assert abs((clock.now() - lease.progress_at).total_seconds()) < 5
     driver(lambda: ledger.progress("x" * 1000 + "\x00"))
     assert len(Lease.objects.get(pk=run.pk).progress_note) == 300
 

@@ -11,6 +11,7 @@ from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from accounts import clock
 from accounts import errors as people
 from accounts.actors import Actor
 from audit.models import Entry
@@ -86,7 +87,7 @@ def test_a_no_that_comes_too_early_ends_nothing(t, world, run):
     effect = effect_of(run)
     assert (effect.status, looks(effect)) == ("in_doubt", [("absent", False)])
     assert effect.look_at is not None
-    assert timedelta(seconds=25) < effect.look_at - facts.clock() < timedelta(seconds=45)
+    assert timedelta(seconds=25) < effect.look_at - clock.now() < timedelta(seconds=45)
 
 
 def test_a_no_that_is_late_enough_ends_the_doubt_and_allows_the_next_call(t, world, run):
@@ -131,9 +132,9 @@ def test_silence_ends_nothing_and_is_asked_again_later_and_later(t, world, run, 
     waits = []
     for _ in range(9):
         world.finds = [SILENT]
-        Effect.objects.update(look_at=facts.clock())
+        Effect.objects.update(look_at=clock.now())
         assert asking.work() == 1
-        waits.append(round((effect_of(run).look_at - facts.clock()).total_seconds() / 60))
+        waits.append(round((effect_of(run).look_at - clock.now()).total_seconds() / 60))
     assert waits == [2, 4, 8, 16, 32, 60, 60, 60, 60]
     assert (effect_of(run).status, asking.work()) == ("in_doubt", 0)
 
@@ -141,7 +142,7 @@ def test_silence_ends_nothing_and_is_asked_again_later_and_later(t, world, run, 
 def test_what_a_look_says_is_kept_without_secrets(t, world, run, settings):
     settings.LEDGER_CONFIRM_AFTER = HOUR
     make_doubt(run, lambda: t.lookup(order="7"), world)
-    Effect.objects.update(redact=["iban"], look_at=facts.clock())
+    Effect.objects.update(redact=["iban"], look_at=clock.now())
     world.finds = [raises(ValueError('{"iban": "DE02"}'))]
     asking.work()
     assert "DE02" not in effect_of(run).looks.get().error
@@ -153,7 +154,7 @@ def test_an_answer_of_another_kind_is_no_answer(t, world, run, answer, settings)
     make_doubt(run, lambda: t.lookup(order="7"), world)
     pass_time(run, HOUR)
     world.finds = [returns(answer)]
-    Effect.objects.update(look_at=facts.clock())
+    Effect.objects.update(look_at=clock.now())
     asking.work()
     assert (effect_of(run).status, looks(effect_of(run))) == ("in_doubt", [("silent", True)])
 
@@ -161,7 +162,7 @@ def test_an_answer_of_another_kind_is_no_answer(t, world, run, answer, settings)
 def test_a_doubt_of_a_run_that_has_ended_ends_as_well(t, world, run):
     make_doubt(run, lambda: t.lookup(order="7"), world)
     pass_time(run, HOUR)
-    Run.objects.filter(pk=run.pk).update(status="cancelled", ended_at=facts.clock())
+    Run.objects.filter(pk=run.pk).update(status="cancelled", ended_at=clock.now())
     Lease.objects.filter(pk=run.pk).update(expires_at=None)
     asking.work()
     assert effect_of(run).status == "pending"
@@ -181,7 +182,7 @@ def test_a_process_without_the_tool_leaves_it_to_others(t, world, run, monkeypat
 
 def test_a_tool_that_can_no_longer_be_asked_is_not_claimed_for_ever(t, world, run):
     make_doubt(run, lambda: t.provider(order="7"), world)
-    Effect.objects.update(look_at=facts.clock())
+    Effect.objects.update(look_at=clock.now())
     assert asking.work() == 1
     assert effect_of(run).look_at is None
 
@@ -243,7 +244,7 @@ def test_who_dies_while_asking_is_followed_by_another(t, world, run):
     with dying_at("look.answered"):
         asking.work()
     assert (effect_of(run).status, asking.work()) == ("in_doubt", 0)
-    Effect.objects.update(look_at=facts.clock())  # the claim is over
+    Effect.objects.update(look_at=clock.now())  # the claim is over
     asking.work()
     assert effect_of(run).status == "confirmed"
 
@@ -355,7 +356,7 @@ def test_the_button_of_the_queue_asks_and_comes_back(client, t, world, run, sett
     answer = client.post(reverse("ledger:look", args=[doubtful.uid]), follow=True)
     assert answer.redirect_chain[-1][0] == "/ledger/reconcile/"
     assert "The provider is asked now" in html_of(answer)
-    assert Effect.objects.get().look_at <= facts.clock()
+    assert Effect.objects.get().look_at <= clock.now()
 
 
 def test_who_only_reads_sees_the_queue_and_no_buttons(client, t, world, run):

@@ -11,8 +11,9 @@ import pytest
 from django.db import transaction
 from langgraph.errors import GraphBubbleUp
 
+from accounts import clock
 from audit.models import Entry
-from ledger import effects, errors, facts, keys, refusals, reserve, stops
+from ledger import effects, errors, keys, refusals, reserve, stops
 from ledger.models import Effect, Idempotency, Incident
 from ledger.outcomes import Outcome
 from ledger.tools import effect
@@ -198,7 +199,7 @@ def test_a_stop_set_between_two_tries_stops_the_second(t, world, driver, run):
 
 def test_after_somebody_asked_to_cancel_nothing_is_started(t, world, driver, run):
     done = driver(lambda: t.provider(order="7"))
-    Run.objects.filter(pk=run.pk).update(cancel_asked_at=facts.clock())
+    Run.objects.filter(pk=run.pk).update(cancel_asked_at=clock.now())
     with pytest.raises(refusals.CancelAsked) as stop:
         driver(lambda: t.provider(order="8"))
     assert (stop.value.park, stop.value.free) == (None, True)
@@ -326,7 +327,7 @@ def test_a_former_driver_reserves_nothing(t, world, driver, run):
 
 
 def test_an_expired_lease_reserves_nothing(t, world, driver, run):
-    Lease.objects.filter(pk=run.pk).update(expires_at=facts.clock() - timedelta(seconds=1))
+    Lease.objects.filter(pk=run.pk).update(expires_at=clock.now() - timedelta(seconds=1))
     with pytest.raises(refusals.LeaseGone):
         driver(lambda: t.provider(order="7"))
     assert world.calls == []

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from accounts import clock
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.models import User
@@ -129,7 +130,7 @@ def test_a_late_success_after_it_happened_is_compared(doubtful, ada, run, refere
 
 
 def test_an_ended_run_can_still_be_settled(doubtful, ada, run):
-    Run.objects.filter(pk=run.pk).update(status="cancelled", ended_at=facts.clock())
+    Run.objects.filter(pk=run.pk).update(status="cancelled", ended_at=clock.now())
     effect = settle(doubtful.uid, "happened", actor=ada, reason="x", reference="re_1")
     assert effect.status == "confirmed"
 
@@ -157,7 +158,7 @@ def test_a_permission_taken_away_counts_at_once(doubtful, ada, run):
 
 @pytest.mark.parametrize("ago", [None, timedelta(minutes=6)])
 def test_an_old_sign_in_is_not_enough(doubtful, ada, run, ago):
-    at = None if ago is None else facts.clock() - ago
+    at = None if ago is None else clock.now() - ago
     stale = Actor.person(User.objects.get(pk=ada.user_id), entry="page", authenticated_at=at)
     with pytest.raises(people.ReauthenticationNeeded):
         settle(doubtful.uid, "happened", actor=stale, reason="x", reference="r")

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from accounts import clock
 from audit.models import Entry
 from ledger import facts, refusals, sweep
 from ledger.models import EffectAttempt
@@ -24,12 +25,12 @@ def lost(tool, driver) -> None:
 
 
 def end(run, status: str = "cancelled") -> None:
-    Run.objects.filter(pk=run.pk).update(status=status, ended_at=facts.clock())
+    Run.objects.filter(pk=run.pk).update(status=status, ended_at=clock.now())
     Lease.objects.filter(pk=run.pk).update(expires_at=None)
 
 
 def gone(run) -> None:
-    Lease.objects.filter(pk=run.pk).update(expires_at=facts.clock() - MINUTE)
+    Lease.objects.filter(pk=run.pk).update(expires_at=clock.now() - MINUTE)
 
 
 @pytest.mark.parametrize("how", ["expired", "free", "taken over"])
@@ -113,7 +114,7 @@ def test_an_open_call_of_an_effect_that_is_done_is_closed_without_a_doubt(t, dri
         provider_key=effect.provider_key,
         fence=1,
         holder="w1",
-        timeout_at=facts.clock() - MINUTE,
+        timeout_at=clock.now() - MINUTE,
     )
     gone(run)
     assert (sweep.sweep(), sweep.sweep()) == (1, 0)

@@ -9,12 +9,12 @@ import pytest
 from django.db.models import F
 from django.urls import reverse
 
-from accounts import proof
+from accounts import clock, proof
 from accounts.actors import Actor
 from accounts.models import User
 from audit import canonical
 from audit.models import ClockTimestamp, Entry
-from ledger import facts, stops
+from ledger import stops
 from ledger.models import Effect, EffectAttempt, Incident, Look, Stop
 from runs.models import Lease, Run, Worker
 from runs.status import Park
@@ -39,7 +39,7 @@ def effect(run: Run | None = None, *, tool: str = "payments.refund", **fields) -
 
 
 def call(one: Effect, outcome: str = "succeeded", **fields) -> EffectAttempt:
-    started = facts.clock() - timedelta(minutes=5)
+    started = clock.now() - timedelta(minutes=5)
     given = {"number": 1, "provider_key": one.provider_key, "fence": 1, "holder": "w1@host:7"}
     given |= {"started_at": started, "timeout_at": started + timedelta(seconds=20)}
     given |= {"ended_at": None if outcome == "open" else started + timedelta(seconds=2)}
@@ -221,7 +221,7 @@ def test_the_page_of_an_effect_tells_everything_about_it(as_ada):
 
 
 def test_pages_say_that_an_ended_run_never_performed_an_effect(as_ada):
-    one = effect(status="pending", attempts=0, retry_at=facts.clock())
+    one = effect(status="pending", attempts=0, retry_at=clock.now())
     Run.objects.filter(pk=one.run_id).update(status="cancelled", ended_at=ClockTimestamp())
     said = "Not performed; the run has ended."
     page = html_of(as_ada.get(page_of(one)))

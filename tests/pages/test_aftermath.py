@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from approvals import clock
+from accounts import clock
 from approvals.models import Decision, Mishap
 from tests.approvals.conftest import approve
 from tests.pages.test_bulk import asked, ben, policies  # noqa: F401  # fixtures

@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from accounts import clock
 from accounts.models import User
-from ledger import facts
 from ledger.models import Effect, Incident, Stop
 from runs import dispatch
 from tests.ledger.test_views import asked_in_vain, call, effect, in_doubt
@@ -46,7 +46,7 @@ def world(db: None) -> dict[str, Effect]:
     Incident.objects.create(kind="duplicate", run=one.run, effect=one, facts={"second": HOSTILE})
     doubtful = made["in doubt"]
     asked_in_vain(doubtful)
-    Effect.objects.filter(pk=doubtful.pk).update(updated_at=facts.clock() - timedelta(hours=1))
+    Effect.objects.filter(pk=doubtful.pk).update(updated_at=clock.now() - timedelta(hours=1))
     Stop.objects.create(scope="tool", name="carrier.book", reason=HOSTILE, set_by="Ada")
     return made
 
@@ -103,7 +103,7 @@ def test_an_effect_under_way_follows_what_becomes_of_it(open_page, signed_in, ad
     answer = page.get_by_label("Table of calls")
     expect(answer).to_contain_text("Calling")
     page.get_by_text("Hash of the arguments").click()
-    ended = facts.clock()
+    ended = clock.now()
     world["calling"].calls.update(outcome="succeeded", ended_at=ended, provider_ref="re_5")
     Effect.objects.filter(pk=world["calling"].pk).update(status="sent", provider_ref="re_5")
     page.evaluate("htmx.trigger('#effect', 'live')")

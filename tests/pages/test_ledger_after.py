@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from accounts import clock
 from accounts.models import User
-from ledger import facts
 from ledger.models import Effect, HookEvent, HookRefusals, Look, UndoPlan
 from runs import dispatch
 from runs.models import Run
@@ -36,7 +36,7 @@ def ada(db: None) -> User:
 def doubtful(db: None, settings) -> Effect:
     """Effects in doubt, and a provider that has told things."""
     settings.LEDGER_HOOK_SECRETS = {"fakepay": ["s" * 20]}
-    one = in_doubt(look_at=facts.clock() + timedelta(minutes=4), error=HOSTILE)
+    one = in_doubt(look_at=clock.now() + timedelta(minutes=4), error=HOSTILE)
     Look.objects.create(effect=one, provider_key="k", attempt=1, answer="absent", counts=False)
     in_doubt(tool=HOSTILE[:100], idempotency="ledger")
     HookEvent.objects.create(
@@ -49,7 +49,7 @@ def doubtful(db: None, settings) -> Effect:
 @pytest.fixture
 def ended(db: None) -> Run:
     """A run that was cancelled after it had refunded and written a mail."""
-    run, now = make_run(), facts.clock()
+    run, now = make_run(), clock.now()
     Run.objects.filter(pk=run.pk).update(status="cancelled", ended_at=now)
     call(effect(run, undo="payments.cancel", provider_ref=HOSTILE[:200], first_started_at=now))
     call(effect(run, tool="mail.send", provider_ref="ml_1", first_started_at=now))
@@ -61,7 +61,7 @@ def test_effects_in_doubt_are_found_and_asked_about(page: Page, signed_in, ada, 
     page.get_by_role("link", name="In doubt", exact=True).click()
     page.get_by_role("button", name="Look now").click()
     expect(page.get_by_text("The provider is asked now")).to_be_visible()
-    assert Effect.objects.filter(pk=doubtful.pk, look_at__lte=facts.clock()).exists()
+    assert Effect.objects.filter(pk=doubtful.pk, look_at__lte=clock.now()).exists()
 
 
 @pytest.mark.parametrize("scripts", [True, False])

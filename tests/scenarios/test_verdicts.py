@@ -9,8 +9,9 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from langgraph.graph import START, StateGraph
 
+from accounts import clock
 from accounts.models import User
-from approvals import ask, clock
+from approvals import ask
 from approvals.models import Decision, Request
 from audit.models import Entry
 from ledger.models import Effect

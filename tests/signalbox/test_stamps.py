@@ -266,7 +266,7 @@ def test_changes_whose_transactions_have_the_same_sum_change_it() -> None:
         make.attempt(run, fence, outcome="lost")
     while True:  # again where another process took a number in between
         with psycopg.connect(**connection.get_connection_params()) as slow:
-            first = slow.execute("SELECT pg_current_xact_id()::text::bigint").fetchone()[0]
+            ((first,),) = slow.execute("SELECT pg_current_xact_id()::text::bigint").fetchall()
             for fence in (2, 3):
                 Attempt.objects.filter(run=run, fence=fence).update(detail="Quick")
             sums, before = xmins(run), of(run)

@@ -10,9 +10,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts import clock
 from accounts.models import User
 from approvals.models import Decision, Request, Vote
-from ledger import facts
 from ledger.browse import conditions, search
 from ledger.browse.filters import Filters, Role
 from ledger.browse.listing import Listing, Place
@@ -60,8 +60,8 @@ def allowed(one: Effect, *people: User) -> Decision:
         args_hash=one.args_hash,
         policy={},
         status="approved",
-        deadline=facts.clock() + timedelta(hours=1),
-        closed_at=facts.clock(),
+        deadline=clock.now() + timedelta(hours=1),
+        closed_at=clock.now(),
     )
     for number, each in enumerate(people):
         Vote.objects.create(
@@ -168,10 +168,10 @@ def test_an_effect_is_kept_whatever_its_arguments_look_like():
 
 def test_who_pages_misses_nothing_and_sees_nothing_twice_whatever_happens_meanwhile(ada):
     made = [effect(args={"n": n}) for n in range(6)]
-    Effect.objects.update(created_at=facts.clock())  # all at one moment
+    Effect.objects.update(created_at=clock.now())  # all at one moment
     effects = Listing.of(Filters(), ada)
     first = effects.page(limit=2)
-    Effect.objects.filter(pk=made[0].pk).update(status="failed", updated_at=facts.clock())
+    Effect.objects.filter(pk=made[0].pk).update(status="failed", updated_at=clock.now())
     effect(args={"n": 6})
     second = effects.page(after=Place.of(first[-1]), limit=2)
     third = effects.page(after=Place.of(second[-1]), limit=9)

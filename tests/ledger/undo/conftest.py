@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from accounts import clock
 from accounts.actors import Actor
-from ledger import facts
 from ledger.models import Effect, Idempotency, UndoPlan
 from ledger.tools import effect
 from ledger.undo import ordering, plan
@@ -82,10 +82,8 @@ def do(run: Run, *calls: Any) -> None:
 
 
 def end(run: Run, status: str = "cancelled") -> None:
-    asked = facts.clock() if status == "cancelled" else None
-    Run.objects.filter(pk=run.pk).update(
-        status=status, ended_at=facts.clock(), cancel_asked_at=asked
-    )
+    asked = clock.now() if status == "cancelled" else None
+    Run.objects.filter(pk=run.pk).update(status=status, ended_at=clock.now(), cancel_asked_at=asked)
     Lease.objects.filter(pk=run.pk).update(expires_at=None, holder="")
 
 
@@ -96,12 +94,12 @@ def order(run: Run, actor: Actor | None = None, reason: str = "Not wanted.") -> 
 
 def again() -> None:
     """Let the waits of plans be over."""
-    UndoPlan.objects.update(due_at=facts.clock())
+    UndoPlan.objects.update(due_at=clock.now())
 
 
 def lose(run: Run) -> None:
     """Let the lease of a killed worker run out, and so much time pass."""
-    Lease.objects.filter(pk=run.pk).update(expires_at=facts.clock() - MINUTE)
+    Lease.objects.filter(pk=run.pk).update(expires_at=clock.now() - MINUTE)
     pass_time(run, MINUTE)
 
 

@@ -10,10 +10,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts import clock
 from accounts import errors as people
 from accounts.actors import Actor
 from audit.models import Entry
-from ledger import errors, facts
+from ledger import errors
 from ledger.models import UndoPlan
 from ledger.outcomes import Outcome
 from ledger.undo import ordering, plan, work
@@ -53,7 +54,7 @@ def test_who_may_not_is_refused(pay, run, who):
 
 def test_who_has_not_signed_in_lately_is_asked_to(pay, run):
     do(run, lambda: pay(order="7"))
-    stale = replace(fresh_actor("Ada"), authenticated_at=facts.clock() - timedelta(minutes=6))
+    stale = replace(fresh_actor("Ada"), authenticated_at=clock.now() - timedelta(minutes=6))
     refusal(run, people.ReauthenticationNeeded, actor=stale)
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from ledger import facts
+from accounts import clock
 from ledger.models import Effect, HookEvent, UndoPlan
 from runs.models import Run
 from tests.ledger.conftest import make_run
@@ -19,7 +19,7 @@ from tests.support.web import field, html_of, text_of
 @pytest.fixture
 def ended() -> Run:
     run = make_run()
-    now = facts.clock()
+    now = clock.now()
     Run.objects.filter(pk=run.pk).update(status="cancelled", ended_at=now)
     for number, (tool, undo) in enumerate([("payments.refund", "payments.cancel"), ("mail", "")]):
         began = now - timedelta(minutes=5 - number)
@@ -139,7 +139,7 @@ def test_a_plan_that_stopped_is_told_on_the_run(as_ada, ended):
         reason="x",
         asked_by="Ada",
         error="HTTP 400: too late",
-        ended_at=facts.clock(),
+        ended_at=clock.now(),
     )
     text = text_of(as_ada.get(reverse("runs:run", args=[ended.pk])))
     assert "Ada has ordered to undo 1 effect of this run, 0 so far. HTTP 400: too late" in text

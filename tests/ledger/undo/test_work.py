@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from accounts import clock
 from accounts.actors import Actor
 from audit.models import Entry
-from ledger import errors, facts, rows, stops, sweep
+from ledger import errors, rows, stops, sweep
 from ledger.confirmation import recording
 from ledger.models import Effect, Idempotency, Incident, UndoPlan
 from ledger.outcomes import Outcome
@@ -239,7 +240,7 @@ def test_the_sweeper_leaves_calls_of_a_plan_at_work_to_its_workers(pay, bank, ru
         work.work()
     lose(run)
     assert sweep.sweep() == 0
-    UndoPlan.objects.update(status="stopped", ended_at=facts.clock())
+    UndoPlan.objects.update(status="stopped", ended_at=clock.now())
     assert sweep.sweep() == 1
     assert undo_of(run).status == "in_doubt"
 
@@ -250,7 +251,7 @@ def test_a_former_worker_that_wakes_up_is_refused(pay, bank, run):
         assert zombie is not None
         with afterwards.holding(run.pk, holder="other", cause="undo") as nobody:
             assert nobody is None
-        Lease.objects.update(expires_at=facts.clock() - MINUTE)
+        Lease.objects.update(expires_at=clock.now() - MINUTE)
         with afterwards.holding(run.pk, holder="next", cause="undo") as mine:
             assert mine is not None
             assert mine.lease.fence == zombie.lease.fence + 1
@@ -310,7 +311,7 @@ def test_a_busy_provider_is_left_alone_for_as_long_as_it_asks(pay, bank, run):
     made = order(run)
     work.work()
     made.refresh_from_db()
-    assert made.due_at - facts.clock() > timedelta(minutes=9)
+    assert made.due_at - clock.now() > timedelta(minutes=9)
     assert (made.status, sweep.sweep()) == ("working", 0)
     pass_time(run, timedelta(minutes=11))
     again()

@@ -9,15 +9,15 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from accounts import clock
 from accounts.actors import Actor
 from accounts.models import SavedView
-from approvals import clock
 from approvals.aftermath import mishaps
 from approvals.models import Decision, Delegation, PolicyVersion, Request
 from approvals.status import Severity
 from audit import seal, trail
 from audit.verbs import VERBS
-from ledger import facts, outbox
+from ledger import outbox
 from ledger.inventory import boxes
 from ledger.models import Drift, Effect, HookEvent, Incident, Message, Stop, UndoPlan
 from runs.models import Intervention, Run, Worker
@@ -186,4 +186,4 @@ def _within(run: Run, world: World, number: int) -> None:
         trail.record(verb, actor=actor, target=("run", str(run.pk)), run_id=run.pk)
     done = Effect.objects.filter(run=run, status="confirmed").first()
     plan = {"effects": [str(done.uid)] if done else [], "status": "done", "reason": "Twice."}
-    UndoPlan.objects.create(run=run, asked_by="Ada", ended_at=facts.clock(), **plan)
+    UndoPlan.objects.create(run=run, asked_by="Ada", ended_at=clock.now(), **plan)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from accounts import clock
 from audit.models import ClockTimestamp
-from ledger import facts, outbox
+from ledger import outbox
 from ledger.inventory import boxes
 from ledger.models import (
     Drift,
@@ -40,7 +41,7 @@ def add(world: World) -> None:
     for scope, name, lifted in (("tool", "carrier.book", False), ("agent", "triage", True)):
         stop = Stop.objects.create(scope=scope, name=name, reason=HOSTILE, set_by="Ada")
         if lifted:
-            lift = {"lifted_at": facts.clock(), "lifted_by": "Ada"}
+            lift = {"lifted_at": clock.now(), "lifted_by": "Ada"}
             Stop.objects.filter(pk=stop.pk).update(**lift)
         else:
             world.put("stop", stop.pk)
@@ -51,7 +52,7 @@ def _every_state() -> dict[str, Effect]:
     made = {
         "sent": effect(provider_ref="re_1", result={"id": "re_1", "email": "eve@example.org"}),
         "confirmed": effect(status="confirmed", provider_ref="re_2"),
-        "in doubt": in_doubt(tool="carrier.book", look_at=facts.clock() + timedelta(minutes=4)),
+        "in doubt": in_doubt(tool="carrier.book", look_at=clock.now() + timedelta(minutes=4)),
         "calling": effect(status="pending"),
         "pending": effect(status="pending", attempts=0),
         "failed": effect(status="failed", error=HOSTILE, args={"memo": HOSTILE}),
@@ -92,7 +93,7 @@ def _drift() -> Drift:
 
 def _ended(world: World) -> Run:
     """A run that was cancelled after it had refunded and written a mail."""
-    run, now = make_run("refund_desk"), facts.clock()
+    run, now = make_run("refund_desk"), clock.now()
     ended = {"status": "cancelled", "ended_at": now, "started_by": world.people["Ada"]}
     Run.objects.filter(pk=run.pk).update(**ended)
     call(effect(run, undo="payments.cancel", provider_ref="re_9", first_started_at=now))

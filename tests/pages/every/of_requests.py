@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from accounts import clock
 from accounts.actors import Actor
 from accounts.models import User
-from approvals import clock, policy
+from approvals import policy
 from approvals.aftermath import mishaps
 from approvals.models import Decision, Delegation, PolicyVersion, Request
 from approvals.status import Severity

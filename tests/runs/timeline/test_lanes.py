@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from accounts import clock
 from approvals.models import Request
-from runs import queries
 from runs.timeline import journal, steps
 from runs.timeline.drawing import Row
 from tests.runs.conftest import answer
@@ -118,7 +118,7 @@ def test_a_question_is_open_from_when_it_was_asked_until_it_was_decided(ada) -> 
 def test_a_page_of_a_run_of_any_length_costs_the_same(ada, django_assert_max_num_queries) -> None:
     run = make.again(scenes.long(ada, steps=130))
     with django_assert_max_num_queries(24):
-        found = journal.read(run, ada, now=queries.clock())
+        found = journal.read(run, ada, now=clock.page())
     assert len(found.events) <= journal.MOST_EVENTS
     assert found.older
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from runs import queries
+from accounts import once
 
 
 def now() -> datetime:
@@ -17,6 +17,7 @@ def now() -> datetime:
     return moment
 
 
+@once.a_page
 def page() -> datetime:
     """The moment that a page is about: one for all its parts."""
-    return queries.clock()
+    return now()
