@@ -31,6 +31,9 @@ from tests.support import chromium
 
 PATIENCE = 20_000
 """Milliseconds that a test waits for what must appear."""
+ALIVE = (
+    "document.readyState === 'complete' && performance.getEntriesByName('first-paint').length > 0"
+)
 WIDTHS = {"desktop": 1280, "tablet": 768, "phone": 360}
 
 
@@ -68,6 +71,7 @@ def open_page(
         contexts.append(context)
         page = context.new_page()
         _listen(page, complaints)
+        _look_before_typing(page)
         return page
 
     yield open_page
@@ -96,6 +100,21 @@ def _listen(page: Page, complaints: list[str]) -> None:
     page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
     page.on("response", on_response)
     page.on("requestfailed", lambda request: _failed(request, complaints))
+
+
+def _look_before_typing(page: Page) -> None:
+    """Press keys only once the page is drawn and its scripts have run, as a person would.
+
+    A key that comes before is lost: elements are found in a page that is still arriving.
+    """
+    press = page.keyboard.press
+
+    def patient(key: str, **options: Any) -> None:
+        while not page.evaluate(ALIVE):
+            page.wait_for_timeout(5)
+        press(key, **options)
+
+    page.keyboard.press = patient  # type: ignore[method-assign]
 
 
 def _failed(request: Request, complaints: list[str]) -> None:
