@@ -54,13 +54,14 @@ def read(found: QuerySet[Request], part: slice) -> list[Request]:
         if (kept := _kept.get(pk)) and kept.version == version
     }
     if len(known) < len(versions):
-        known |= _read([pk for pk in versions if pk not in known])
+        known |= _read(found.filter(pk__in=[pk for pk in versions if pk not in known]))
     return [known[pk] for pk in versions if pk in known]
 
 
-def _read(ids: list[UUID]) -> dict[UUID, Request]:
-    found = Request.objects.filter(pk__in=ids).select_related("run").only(*FIELDS)
-    fresh = {each.pk: _Kept(each.version, each) for each in found.annotate(version=_VERSION)}
+def _read(found: QuerySet[Request]) -> dict[UUID, Request]:
+    """Only what is still asked for: it may have changed since its version was looked at."""
+    found = found.order_by().select_related("run").only(*FIELDS).annotate(version=_VERSION)
+    fresh = {each.pk: _Kept(each.version, each) for each in found}
     _kept.update(fresh)
     return {pk: kept.request for pk, kept in fresh.items()}
 
