@@ -6,7 +6,7 @@ versions of a row, so what has not changed since this process last read it is no
 
 from __future__ import annotations
 
-import time
+import threading
 from typing import NamedTuple
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from approvals.models import Request
 MOST = 5_000
 """Requests that a process keeps."""
 KEPT_FOR = 600.0
-"""Seconds, about: nothing that is erased meanwhile stays in memory for long."""
+"""Seconds at most, also where nobody asks again: nothing erased stays in memory for longer."""
 FIELDS = (
     *("shape", "payload", "digest", "schema", "policy", "joined", "node", "tool", "status"),
     *("group", "groups", "people", "title", "created_at", "deadline", "closed_at"),
@@ -36,7 +36,10 @@ class _Kept(NamedTuple):
 
 
 _kept: dict[UUID, _Kept] = {}
-_emptied = time.monotonic()
+_end: threading.Timer | None = None
+"""Of what is kept; there while something is."""
+_lock = threading.Lock()
+"""Over the two together. Who only looks something up needs none."""
 
 
 def read(found: QuerySet[Request], part: slice) -> list[Request]:
@@ -44,7 +47,7 @@ def read(found: QuerySet[Request], part: slice) -> list[Request]:
 
     They are shared by all pages, and not to be changed.
     """
-    if len(_kept) > MOST or time.monotonic() - _emptied > KEPT_FOR:
+    if len(_kept) > MOST:
         forget()
     there = found.annotate(version=_VERSION).values_list("pk", "version", "run__agent")[part]
     versions = {pk: version for pk, version, _ in there}
@@ -62,12 +65,25 @@ def _read(found: QuerySet[Request]) -> dict[UUID, Request]:
     """Only what is still asked for: it may have changed since its version was looked at."""
     found = found.order_by().select_related("run").only(*FIELDS).annotate(version=_VERSION)
     fresh = {each.pk: _Kept(each.version, each) for each in found}
-    _kept.update(fresh)
+    _keep(fresh)
     return {pk: kept.request for pk, kept in fresh.items()}
+
+
+def _keep(fresh: dict[UUID, _Kept]) -> None:
+    global _end
+    with _lock:
+        _kept.update(fresh)
+        if _end is None or not _end.is_alive():  # in a process that was forked it is not
+            _end = threading.Timer(KEPT_FOR, forget)
+            _end.daemon = True
+            _end.start()
 
 
 def forget() -> None:
     """Read all of them anew from now on."""
-    global _emptied
-    _kept.clear()
-    _emptied = time.monotonic()
+    global _end
+    with _lock:
+        _kept.clear()
+        if _end is not None:
+            _end.cancel()
+            _end = None

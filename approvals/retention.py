@@ -11,10 +11,12 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Value
 from django.db.models.functions import Concat, NullIf
 from django.db.models.functions.comparison import Coalesce
 
+from approvals import light
 from approvals.models import Decision, Request, Vote
 from approvals.shapes import Shape
 from runs.models import Run
@@ -44,7 +46,10 @@ class Payloads:
         )
 
     def erase(self, run: Run) -> None:
-        """A plain question is left: its shape says nothing any more that a form could need."""
+        """A plain question is left: its shape says nothing any more that a form could need.
+
+        This process forgets at once what it has read of open requests; see `light` for others.
+        """
         Vote.objects.filter(request__run=run).update(value=None, args=None)
         Decision.objects.filter(request__run=run).update(value=None, args=None, answer=erased())
         named = Coalesce(NullIf("tool", Value("")), Value("Question"))
@@ -54,3 +59,4 @@ class Payloads:
             shape=Shape.PLAIN,
             title=Concat(named, Value(" (erased)")),
         )
+        transaction.on_commit(light.forget)

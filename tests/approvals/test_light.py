@@ -6,8 +6,10 @@ import pytest
 
 from approvals import light
 from approvals.models import Request
+from approvals.retention import Payloads
 from runs.models import Run
 from tests.support import scenes
+from tests.support.processes import until
 
 pytestmark = pytest.mark.django_db
 ALL = slice(None)
@@ -51,9 +53,35 @@ def test_what_nobody_asks_for_any_more_is_not_found() -> None:
     assert _read() == []
 
 
-def test_nothing_is_kept_for_long(monkeypatch, django_assert_num_queries) -> None:
+def test_nothing_is_kept_for_long_although_nobody_asks_again(
+    monkeypatch, django_assert_num_queries
+) -> None:
+    light.forget()
+    monkeypatch.setattr(light, "KEPT_FOR", 0.1)
     scenes.waiting()
-    _read()
-    monkeypatch.setattr(light, "KEPT_FOR", 0.0)
+    assert _read()
+    until(lambda: not light._kept)
     with django_assert_num_queries(2):
         _read()
+
+
+def test_the_end_of_what_is_kept_does_not_move(monkeypatch) -> None:
+    light.forget()
+    scenes.waiting()
+    _read()
+    end = light._end
+    assert end is not None
+    scenes.waiting()
+    _read()
+    assert light._end is end
+    light.forget()
+    until(lambda: not end.is_alive())
+
+
+def test_who_erases_forgets_what_it_has_read(django_capture_on_commit_callbacks) -> None:
+    run = scenes.waiting()
+    _read()
+    with django_capture_on_commit_callbacks(execute=True):
+        Payloads().erase(run)
+        assert light._kept
+    assert not light._kept
