@@ -21,6 +21,9 @@ from approvals.shapes import Call
 ALSO = "also"
 """Key of `Request.policy` under which the policies besides the first are kept."""
 
+MOST = 1_000
+"""Gates that a book keeps."""
+
 
 def subjects(agent: str, node: str, shape: str, payload: object) -> tuple[Subject, ...]:
     """The actions that a question, in the form in which it is kept, asks leave for."""
@@ -87,9 +90,12 @@ def of(
     now = book.find(*asked_by(request), *also)
     joined = (*request.joined, *joining)
     made_of = (json.dumps(request.policy), tuple(each.name for each in now), joined)
-    if made_of not in book.gates:
-        book.gates[made_of] = policy.together(*then(request), *now, joined=joined)
-    return book.gates[made_of]
+    gate = book.gates.get(made_of)
+    if gate is None:
+        if len(book.gates) >= MOST:
+            book.gates.clear()
+        gate = book.gates[made_of] = policy.together(*then(request), *now, joined=joined)
+    return gate
 
 
 def steps(request: Request) -> tuple[Nudge, ...]:

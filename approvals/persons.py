@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from accounts import actors, once, speech
+from accounts import actors, once, rights, speech
 from accounts import errors as accounts_errors
 from accounts.actors import Actor, ClockTimestamp
 from accounts.backends import PeopleBackend
@@ -102,7 +102,7 @@ def bare(user: User, absent: tuple[Absent, ...] = ()) -> Person:
         user_id=user.pk,
         label=user.label,
         may_decide=user.may_sign_in and user.has_perm(PERMISSION),
-        groups=frozenset(user.groups.values_list("name", flat=True)),
+        groups=rights.of(user).groups,
         address=user.email,
         absent=absent,
     )

@@ -27,7 +27,7 @@ from approvals import (
 )
 from approvals.eligibility import Involved, Person
 from approvals.models import Decision, Request
-from approvals.policy import Gate, Risk
+from approvals.policy import Book, Gate, Risk
 from approvals.status import DELIVERIES, STATES, Status, Verdict
 from runs import planner
 from runs.models import Run
@@ -112,7 +112,7 @@ def pending(user: User) -> list[Row]:
     others = waiting.exclude(planner.among("id", (request.pk for request, _ in mine)))
     book = policy.in_force()
     rows = [_row(request, gate, mine=True) for request, gate in mine]
-    rows += [_row(each, gates.of(each, book)) for each in light.read(others, slice(MOST))]
+    rows += [_row(each, _wants(each, book).gate) for each in light.read(others, slice(MOST))]
     rows.sort(key=lambda row: (row.request.deadline, row.request.pk))
     return _sorted(rows[:MOST])
 
@@ -186,6 +186,19 @@ def _asked_of(person: Person) -> Q:
 # --- how it is found out --------------------------------------------------------------------------
 
 
+WANTS = "_wants"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wants:
+    """What a request asks of whoever looks at it."""
+
+    book: Book
+    gate: Gate
+    verdict: str | None
+    """To approve it, or only to reject it; None: it can be given neither."""
+
+
 def _sorted(rows: Iterable[Row]) -> list[Row]:
     now = clock.page()
     return sorted(rows, key=lambda row: urgency.place(row.request, row.risk, now))
@@ -199,6 +212,8 @@ def _mine(user: User) -> list[tuple[Request, Gate]]:
 def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
     """How many there were to look at in this part, nearest deadline first, and those that this
     person may decide."""
+    if not user.has_perm(eligibility.PERMISSION):
+        return 0, []  # nor need it be known for whom they stand in
     person = persons.reader(user)
     if not person.may_decide:
         return 0, []
@@ -211,18 +226,29 @@ def _looked(user: User, part: slice) -> tuple[int, list[tuple[Request, Gate]]]:
         return 0, []
     involved = persons.involved_in(request.run for request in found)
     book = policy.in_force()
-    asked = [(each, gates.of(each, book)) for each in found]
-    mine = [each for each in asked if _can_act(*each, person, involved[each[0].run_id])]
-    return len(found), mine
+    asked = [(each, _wants(each, book)) for each in found]
+    return len(found), [
+        (each, wants.gate)
+        for each, wants in asked
+        if _can_act(wants, person, involved[each.run_id])
+    ]
 
 
-def _can_act(request: Request, gate: Gate, person: Person, involved: Involved) -> bool:
+def _wants(request: Request, book: Book) -> _Wants:
+    """Worked out once for a light request, which is the same as long as its row is, and a book."""
+    kept: _Wants | None = request.__dict__.get(WANTS)
+    if kept is None or kept.book is not book:
+        gate = gates.of(request, book)
+        wanted = (Verdict.APPROVED, Verdict.REJECTED)
+        verdict = next((each for each in wanted if not replies.why_not(request, gate, each)), None)
+        kept = request.__dict__[WANTS] = _Wants(book=book, gate=gate, verdict=verdict)
+    return kept
+
+
+def _can_act(wants: _Wants, person: Person, involved: Involved) -> bool:
     """Whether it makes sense to call on this person: they may approve it, or only reject it."""
-    verdict = Verdict.APPROVED
-    if replies.why_not(request, gate, verdict):
-        verdict = Verdict.REJECTED
-    return not replies.why_not(request, gate, verdict) and (
-        eligibility.why_not(person, gate, involved, verdict) is None
+    return wants.verdict is not None and (
+        eligibility.why_not(person, wants.gate, involved, wants.verdict) is None
     )
 
 

@@ -67,7 +67,7 @@ def entries(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Sealed:
     """How far the log is sealed."""
 
     newest: Seal | None
@@ -76,6 +76,12 @@ class Standing:
     """Entries that no seal protects yet."""
     late: bool
     """The oldest of them has waited for longer than SEALED_WITHIN: the sealer does not run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing(Sealed):
+    """That, and how far it is proved."""
+
     proof: Entry | None
     """The last proof that was recorded."""
     anchored: Anchor | None
@@ -89,21 +95,31 @@ class Standing:
         return self.proof is not None and self.proof.verb == daily.DISPROVED
 
 
-def standing() -> Standing:
-    """Bounded work, however long the log is: looks as far back as the sealer does."""
+def sealed() -> Sealed:
+    """Bounded work, however long the log is: looks as far back as the sealer does. Two queries."""
     newest = Seal.objects.order_by("-seq").first()
     highest = newest.entry_id if newest else 0
     waiting = Entry.objects.filter(seal=None, id__gt=highest - LOOK_BACK).aggregate(
         count=Count("id"), oldest=Min("at"), now=Max(ClockTimestamp())
     )
     oldest = waiting["oldest"]
+    return Sealed(
+        newest=newest,
+        unsealed=waiting["count"],
+        late=oldest is not None and waiting["now"] - oldest > SEALED_WITHIN,
+    )
+
+
+def standing() -> Standing:
+    """As `sealed`, and looks up the last proof."""
+    log = sealed()
     proof = Entry.objects.filter(verb__in=daily.PROOFS).order_by("-id").first()
     since = Seal.objects.order_by("seq").values_list("sealed_at", flat=True).first()
     asked = proof.at if proof else since
     return Standing(
-        newest=newest,
-        unsealed=waiting["count"],
-        late=oldest is not None and waiting["now"] - oldest > SEALED_WITHIN,
+        newest=log.newest,
+        unsealed=log.unsealed,
+        late=log.late,
         proof=proof,
         anchored=Anchor.objects.order_by("-id").first(),
         overdue=asked is not None and clock.now() - asked > PROVED_WITHIN,

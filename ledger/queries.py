@@ -9,9 +9,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import connection
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
+from accounts import once
 from accounts.models import User
 from audit.models import ClockTimestamp
 from ledger import errors, status
@@ -77,6 +79,38 @@ def effect(uid: UUID, user: User) -> Detail:
         calling=any(call.outcome == status.Outcome.OPEN for call in calls),
         holder_lives=last is not None and _drives(found.run_id, last.fence),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfRun:
+    """The effects of one run, in short."""
+
+    count: int
+    doubtful: UUID | None
+    """The oldest that is in doubt."""
+    tool: str
+    """Of one that is in doubt."""
+
+
+@once.a_page
+def of_runs(run_ids: tuple[UUID, ...]) -> dict[UUID, OfRun]:
+    """Of those of these runs that have effects."""
+    doubtful = Q(status=status.Status.IN_DOUBT)
+    counted = (
+        Effect.objects.filter(run_id__in=run_ids)
+        .values("run_id")
+        .annotate(
+            count=Count("pk"),
+            tool=Max("tool", filter=doubtful, default=""),
+            doubtful=ArrayAgg("uid", filter=doubtful, order_by="created_at", default=[]),
+        )
+    )
+    return {
+        each["run_id"]: OfRun(
+            count=each["count"], tool=each["tool"], doubtful=next(iter(each["doubtful"]), None)
+        )
+        for each in counted
+    }
 
 
 def in_doubt(user: User) -> int:

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
 from accounts.speech import later
-from ledger import exported, status, trace
+from ledger import exported, queries, status, trace
 from ledger.drift import explaining
 from ledger.drift import states as drifting
 from ledger.models import Drift, Effect, EffectAttempt, Stop
@@ -118,15 +118,8 @@ class Story:
         return ahead.at_the_end(run, user) if ends else ahead.of(run, user)
 
     def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
-        counted = (
-            Effect.objects.filter(run_id__in=run_ids)
-            .values("run_id")
-            .annotate(
-                count=Count("pk"),
-                tool=Max("tool", filter=Q(status=Status.IN_DOUBT)),
-            )
-        )
-        return {each["run_id"]: _remark(each["count"], each["tool"]) for each in counted}
+        found = queries.of_runs(tuple(run_ids))
+        return {run_id: _remark(each.count, each.tool) for run_id, each in found.items()}
 
     def mine(self, user: User) -> None:
         return None
@@ -193,7 +186,7 @@ def _drifted(drift: Drift) -> Item:
     )
 
 
-def _remark(count: int, tool: str | None) -> Remark:
+def _remark(count: int, tool: str) -> Remark:
     """`tool` is that of an effect in doubt."""
     if tool:
         return Remark(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Case, Count, F, IntegerField, Q, Sum, Value, When, Window
 from django.db.models.functions import Coalesce, Greatest, Least
 
 from accounts import clock, once
@@ -17,12 +17,11 @@ from runs import chain, errors, ports, standing, visible, workers
 from runs.advice import house
 from runs.models import Attempt, Run
 from runs.standing import Seen, Standing
-from runs.status import LIVE, Status
+from runs.status import Status
 from runs.story import Remark
 
 PAGE = 50
 MOST_TROUBLED = 1000
-RECENTLY = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,7 @@ def rows(runs: Sequence[Run], user: User) -> list[Row]:
     """
     ids = [run.pk for run in runs]
     now = clock.page()
-    last, worked = _last_attempts(ids), _worked(ids)
+    attempts = _attempts(ids)
     tips = chain.tips([run.pk for run in runs if run.status == Status.RUNNING])
     remarks = _remarks(ids, user)
     queued = any(run.status == Status.QUEUED for run in runs)
@@ -51,12 +50,12 @@ def rows(runs: Sequence[Run], user: User) -> list[Row]:
     return [
         Row(
             run=run,
-            worked=worked.get(run.pk),
+            worked=attempts[run.pk][1] if run.pk in attempts else None,
             standing=standing.of(
                 run,
                 Seen(
                     now=now,
-                    last=last.get(run.pk),
+                    last=attempts[run.pk][0] if run.pk in attempts else None,
                     node=tips[run.pk].nodes if run.pk in tips else "",
                     remark=remarks.get(run.pk),
                     offered=run.status != Status.QUEUED
@@ -111,59 +110,50 @@ def attention() -> Q:
     return likely & (still | Q(pk__in=troubled))
 
 
-# --- counts ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Of runs that are under way, and of those that failed lately."""
+class Troubled:
+    """Runs that an operator must look at."""
 
-    attention: int
-    stuck: int
-    waiting: int
-    running: int
-    """With a live lease or without."""
-    queued: int
-    parked: int
-    failed: int
-    """Started within RECENTLY."""
+    runs: list[Run]
+    """The first of them, stuck ones before all others; each with its lease."""
+    count: int
+    """Of all of them."""
 
 
-def counts(user: User) -> Counts:
-    """Of what this person may see. Three queries; all look at live and at recent runs only."""
-    recently = Q(status=Status.FAILED, created_at__gte=ClockTimestamp() - RECENTLY)
-    seen = visible.to(user)
-    found = seen.filter(Q(status__in=LIVE) | recently).aggregate(
-        **{name: Count("pk", filter=Q(status=name)) for name in LIVE},
-        failed=Count("pk", filter=Q(status=Status.FAILED)),
+def troubled(user: User, most: int) -> Troubled:
+    """Of what this person may see. One query, besides those of `attention`."""
+    first = Case(
+        When(standing.stuck(), then=Value(0)),
+        When(status=Status.RUNNING, then=Value(1)),
+        default=Value(2),
+        output_field=IntegerField(),
     )
-    return Counts(
-        attention=seen.filter(attention()).count(),
-        stuck=seen.filter(standing.stuck()).count(),  # by itself: it alone needs the leases
-        **found,
-    )
+    found = visible.to(user).filter(attention()).select_related("lease", "started_by")
+    # All are counted, and so held for a moment: without what may be large.
+    light = found.defer("input", "output").annotate(count=Window(Count("pk")))
+    runs = list(light.order_by(first, "created_at")[:most])
+    return Troubled(runs=list[Run](runs), count=runs[0].count if runs else 0)
+
+
+def driven(user: User) -> int:
+    """How many runs that this person may see somebody drives now."""
+    return visible.to(user).filter(standing.driven()).count()
 
 
 # --- what rows need besides the run ---------------------------------------------------------------
 
 
-def _last_attempts(ids: Sequence[UUID]) -> dict[UUID, Attempt]:
-    newest = Attempt.objects.filter(run_id__in=ids).order_by("run_id", "-fence").distinct("run_id")
-    return {attempt.run_id: attempt for attempt in newest}
+def _attempts(ids: Sequence[UUID]) -> dict[UUID, tuple[Attempt, timedelta]]:
+    """The newest attempt of each run, and how long all of its attempts have worked.
 
-
-def _worked(ids: Sequence[UUID]) -> dict[UUID, timedelta]:
-    """Sum of the attempts, none of which ends before it began.
-
-    One whose worker was lost ends with its last heartbeat, or with its lease until that is noticed.
+    None of these ends before it began. One whose worker was lost ends with its last heartbeat, or
+    with its lease until that is noticed.
     """
     left = Coalesce(
         F("seen_at"), F("ended_at"), Least(F("run__lease__expires_at"), ClockTimestamp())
     )
     end = Greatest(left, F("started_at"))
-    sums = (
-        Attempt.objects.filter(run_id__in=ids)
-        .values("run_id")
-        .annotate(worked=Sum(end - F("started_at")))
-    )
-    return {found["run_id"]: found["worked"] for found in sums}
+    worked = Window(Sum(end - F("started_at")), partition_by=F("run_id"))
+    each = Attempt.objects.filter(run_id__in=ids).annotate(worked=worked)
+    newest = each.order_by("run_id", "-fence").distinct("run_id")
+    return {attempt.run_id: (attempt, attempt.worked) for attempt in newest}

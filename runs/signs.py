@@ -154,7 +154,7 @@ def _swept(told: dict[str, int], failed: list[str]) -> str:
 
 def sealer() -> Sign:
     """The sealer does nothing in quiet times, so it is judged by what waits for it."""
-    log = audit.standing()
+    log = audit.sealed()
     waits = ngettext(
         "%(count)s entry waits for a seal", "%(count)s entries wait for a seal", log.unsealed
     ) % {"count": log.unsealed}

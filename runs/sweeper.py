@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
@@ -63,9 +64,15 @@ def ring_due() -> int:
 
 
 def find_due() -> list[UUID]:
+    return [run_id for run_id, _ in due()]
+
+
+def due() -> list[tuple[UUID, datetime]]:
+    """Up to MOST runs that are due and that nobody drives, each with when it last changed."""
     with connection.cursor() as cursor:
         cursor.execute(statements.read("runs", "find_due"), {"most": MOST})
-        return [row[0] for row in cursor.fetchall()]
+        found: list[tuple[UUID, datetime]] = cursor.fetchall()
+    return found
 
 
 def _rules() -> list[tuple[str, Callable[[], object]]]:

@@ -5,12 +5,12 @@ Everybody sees the parts that they may see; who may see nothing is told how that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Case, IntegerField, Max, Value, When
+from django.db.models import Max
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -20,7 +20,8 @@ from approvals import queries as approvals
 from approvals.models import Request
 from approvals.status import Status as RequestStatus
 from ledger import queries as ledger
-from ledger.models import Effect, Message
+from ledger.outbox import signs as outbox
+from ledger.queries import OfRun
 from ledger.status import MessageStatus
 from ledger.status import Status as EffectStatus
 from runs import queries, standing, visible
@@ -28,9 +29,10 @@ from runs.advice import house, telling
 from runs.advice.telling import Step
 from runs.fleet import health
 from runs.fleet.health import LOUD, Part
+from runs.models import Run
 from runs.queries import Row
 from runs.signs import Sign
-from runs.status import Park, Status
+from runs.status import Park
 from signalbox import outcomes
 from signalbox.outcomes import Chart
 
@@ -123,7 +125,7 @@ def read(user: User) -> Overview:
 
 def _add_outbox(page: Overview) -> None:
     """Only while there is something to look at: all is well otherwise."""
-    dead = Message.objects.filter(status=MessageStatus.DEAD).count()
+    dead = outbox.left().dead
     if dead:
         url = f"{reverse('ledger:outbox')}?view={MessageStatus.DEAD.value}"
         page.numbers.append(Number(label=_("Messages given up"), count=dead, url=url, tone="warn"))
@@ -150,43 +152,38 @@ def _add_approvals(page: Overview, user: User) -> None:
 
 
 def _add_runs(page: Overview, user: User) -> None:
-    counts = queries.counts(user)
+    found = queries.troubled(user, SHORT)
     listed = reverse("runs:list")
     page.every = user.has_perm(visible.EVERY)
     page.numbers += [
         Number(
             label=_("Needs an operator"),
-            count=counts.attention,
+            count=found.count,
             url=f"{listed}?attention=1",
             tone="warn",
         ),
         Number(
             label=_("Running now"),
-            count=counts.running - counts.stuck,
+            count=queries.driven(user),
             url=f"{listed}?status={standing.DRIVEN}",
         ),
     ]
-    _add_troubled(page, user)
-    page.troubled_more = max(counts.attention - SHORT, 0)
+    page.troubled = _troubled(found.runs, user)
+    page.troubled_more = max(found.count - SHORT, 0)
     page.chart = outcomes.last_day(clock.page(), visible.to(user))
     page.health = health.parts(user)
 
 
-def _add_troubled(page: Overview, user: User) -> None:
-    first = Case(
-        When(standing.stuck(), then=Value(0)),
-        When(status=Status.RUNNING, then=Value(1)),
-        default=Value(2),
-        output_field=IntegerField(),
-    )
-    troubled = visible.to(user).filter(queries.attention()).select_related("lease", "started_by")
-    rows = queries.rows(list(troubled.order_by(first, "created_at")[:SHORT]), user)
+def _troubled(runs: Sequence[Run], user: User) -> list[Trouble]:
+    rows = queries.rows(runs, user)
     around = house.look() if rows else house.House()
-    doubtful = _doubtful(rows)
-    page.troubled = [
+    effects = ledger.of_runs(tuple(run.pk for run in runs))
+    return [
         Trouble(
             row=row,
-            step=_settle(doubtful, row, user) or _stopped(row, user) or _step(row, around, user),
+            step=_settle(effects.get(row.run.pk), user)
+            or _stopped(row, user)
+            or _step(row, around, user),
         )
         for row in rows
     ]
@@ -196,13 +193,6 @@ def _step(row: Row, around: house.House, user: User) -> Step | None:
     return next(iter(telling.steps(row.run, row.standing, around, user)), None)
 
 
-def _doubtful(rows: Sequence[Row]) -> dict[UUID, UUID]:
-    """An effect in doubt of each of these runs, where there is one."""
-    ids = [row.run.pk for row in rows]
-    found = Effect.objects.filter(run_id__in=ids, status=EffectStatus.IN_DOUBT)
-    return dict(found.order_by("-created_at").values_list("run_id", "uid"))
-
-
 def _stopped(row: Row, user: User) -> Step | None:
     """Lifting the stop is what lets the run go on."""
     if row.run.park_reason != Park.EMERGENCY_STOP or not user.has_perm("ledger.view_effect"):
@@ -210,14 +200,13 @@ def _stopped(row: Row, user: User) -> Step | None:
     return Step(says="", url=reverse("ledger:stops"), action=_("Emergency stops"))
 
 
-def _settle(doubtful: Mapping[UUID, UUID], row: Row, user: User) -> Step | None:
+def _settle(effects: OfRun | None, user: User) -> Step | None:
     """What keeps everything else of the run from being sent comes first."""
-    uid = doubtful.get(row.run.pk)
-    if uid is None:
+    if effects is None or effects.doubtful is None:
         return None
     may = user.has_perm("ledger.settle_effect")
     return Step(
         says="",
-        url=reverse("ledger:effect", args=[uid]),
+        url=reverse("ledger:effect", args=[effects.doubtful]),
         action=_("Settle the effect") if may else _("See the effect"),
     )

@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import copy
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +74,15 @@ class Book:
         return next((each for each in self.policies if each.name == name), None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Last:
+    given: list[Any]  # Any: policies as they are written in the settings, or stored
+    book: Book
+
+
+_last: _Last | None = None
+
+
 @once.a_page
 def in_force() -> Book:
     """Raises ImproperlyConfigured if the settings are in force and cannot be read."""
@@ -94,12 +104,22 @@ def _newest() -> Book:
 
 def seed() -> Book:
     """What the settings say."""
-    given = (*settings.APPROVALS_POLICIES, settings.APPROVALS_DEFAULT)
-    return Book(version=SEED, policies=tuple(map(_parse, given)))
+    return _made(SEED, [*settings.APPROVALS_POLICIES, settings.APPROVALS_DEFAULT], _parse)
 
 
 def of(stored: PolicyVersion) -> Book:
-    return Book(version=stored.number, policies=tuple(map(Policy.read, stored.policies)))
+    return _made(stored.number, stored.policies, Policy.read)
+
+
+def _made(version: int, given: list[Any], read: Callable[[Any], Policy]) -> Book:
+    """The book of these policies, as they are written there. A process keeps the last one, so that
+    the gates made of it, and what was found out with it, are there for the next page."""
+    global _last
+    last = _last
+    if last is None or (last.book.version, last.given) != (version, given):
+        book = Book(version=version, policies=tuple(map(read, given)))
+        last = _last = _Last(given=copy.deepcopy(given), book=book)
+    return last.book
 
 
 def _parse(given: Mapping[str, Any]) -> Policy:  # Any: a setting, of whatever type

@@ -92,9 +92,11 @@ class Line:
 
 
 def queue() -> Queue:
-    due = sweeper.find_due()
-    oldest = Run.objects.filter(pk__in=due).aggregate(oldest=Min("updated_at"))["oldest"]
-    return Queue(depth=len(due), capped=len(due) >= sweeper.MOST, oldest=oldest)
+    """One query."""
+    since = [changed for _, changed in sweeper.due()]
+    return Queue(
+        depth=len(since), capped=len(since) >= sweeper.MOST, oldest=min(since, default=None)
+    )
 
 
 def lines(crews: Sequence[Crew]) -> list[Line]:

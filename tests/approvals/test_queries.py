@@ -112,10 +112,17 @@ def test_the_badge_costs_the_same_however_much_waits(
     for _ in range(waiting):
         asked()
     light.forget()
-    for questions in (8, 7):  # what has not changed is not read again
+    for questions in (6, 5):  # what has not changed is not read again
         user = type(ben).objects.get(pk=ben.pk)
         with django_assert_num_queries(questions):
             assert queries.waiting_for(user) == waiting
+
+
+def test_policies_of_now_are_asked_about_requests_that_have_not_changed(asked, ben, rule):
+    asked()
+    assert queries.waiting_for(ben) == 1
+    rule(group="legal")
+    assert queries.waiting_for(ben) == 0
 
 
 def test_the_nearest_deadline_comes_first(asked, ben):

@@ -145,21 +145,20 @@ def test_a_queued_run_is_told_when_the_workers_that_know_it_are_busy(ada) -> Non
     assert len(queries.one(run.pk, ada).standing.reason) == 2
 
 
-def test_counts_tell_what_goes_on_and_what_failed_lately(ada) -> None:
+def test_those_that_need_an_operator_are_counted_and_the_first_of_them_are_there(ada) -> None:
     make.running()
-    make.stuck()
+    make.stuck("stuck")
     make.run()
-    make.parked(Park.DEADLINE)
+    make.parked(Park.DEADLINE, "later")
+    make.parked(Park.DEADLINE, "parked", created_at=make.ago(days=1))
     make.run(status=Status.WAITING)
     make.run(status=Status.FAILED)
-    make.run(status=Status.FAILED, created_at=make.ago(days=3))
-    make.run(status=Status.SUCCEEDED)
-    assert queries.counts(ada) == queries.Counts(
-        attention=2, stuck=1, waiting=1, running=2, queued=1, parked=1, failed=1
-    )
+    found = queries.troubled(ada, 2)
+    assert found.count == 3
+    assert [run.title for run in found.runs] == ["stuck", "parked"]
+    assert queries.driven(ada) == 1
 
 
 def test_nothing_at_all_counts_as_nothing(ada) -> None:
-    assert queries.counts(ada) == queries.Counts(
-        attention=0, stuck=0, waiting=0, running=0, queued=0, parked=0, failed=0
-    )
+    assert queries.troubled(ada, 2) == queries.Troubled(runs=[], count=0)
+    assert queries.driven(ada) == 0

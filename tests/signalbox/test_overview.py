@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import groups
 from approvals.models import Request
 from approvals.policy import Policy
 from ledger.models import Effect, Message
@@ -179,6 +180,19 @@ def test_missing_workers_and_a_quiet_sweeper_are_shown(client, ada) -> None:
     assert "none alive" in page
     assert "has never run" in page
     assert "All quiet" not in page
+
+
+@pytest.mark.parametrize("who", ["Ada", "Ben", "Cy", "Eve"])
+def test_whoever_looks_the_database_is_asked_few_questions(client, who) -> None:
+    group = {"Eve": (groups.ADMIN, "finance")}.get(who, ("finance",) if who == "Ben" else ())
+    client.force_login(person(who, *group))
+    make.stuck()
+    effect(make.parked(Park.EFFECT_IN_DOUBT))
+    request()
+    read(client)  # requests that have not changed are read once
+    with CaptureQueriesContext(connection) as captured:
+        read(client)
+    assert len(captured) < 25
 
 
 def test_the_number_of_queries_does_not_grow_with_the_runs(client, ada) -> None:
