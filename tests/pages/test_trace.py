@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Request, expect
 
 from accounts.actors import Actor
 from runs import admission, checkpoints, dispatch, driver
@@ -115,27 +115,47 @@ def test_a_replay_is_stepped_through_by_keys(ada, run, assert_accessible, assert
 
 
 def test_a_replay_plays_until_it_is_stopped(ada, run) -> None:
+    opened = still(ada)
     ada.goto(f"/runs/{run.pk}/replay/")
     ada.get_by_label("Seconds for a step").select_option("1")
     ada.get_by_role("button", name="Play").click()
-    expect(ada.get_by_role("heading", name="Step 3 of 6")).to_be_visible()
+    for step in (2, 3):
+        ada.clock.run_for(1000)
+        expect(ada.get_by_role("heading", name=f"Step {step} of 6")).to_be_visible()
     ada.get_by_role("button", name="Pause").click()
-    stopped = ada.url
-    expect(ada.get_by_role("button", name="Play")).to_be_visible()
-    ada.wait_for_timeout(1500)
-    assert ada.url == stopped
+    ada.clock.run_for(60_000)
     ada.get_by_role("button", name="Play").click()
-    expect(ada.get_by_role("heading", name="Step 6 of 6")).to_be_visible()
+    for step in (4, 5, 6):
+        ada.clock.run_for(1000)
+        expect(ada.get_by_role("heading", name=f"Step {step} of 6")).to_be_visible()
     expect(ada.get_by_role("button", name="Play")).to_be_hidden()
+    assert len(opened) == 6
 
 
 def test_who_wants_less_motion_is_not_offered_to_play(open_page, signed_in, run) -> None:
     page = signed_in(open_page(reduced_motion="reduce"), person("Ada"))
+    opened = still(page)
     page.goto(f"/runs/{run.pk}/replay/#1")
     expect(page.get_by_role("link", name="After")).to_be_visible()
     expect(page.get_by_role("button", name="Play")).to_be_hidden()
-    page.wait_for_timeout(1500)
-    expect(page.get_by_role("heading", name="Step 1 of 6")).to_be_visible()
+    page.clock.run_for(60_000)
+    page.get_by_role("link", name="After").click()
+    expect(page.get_by_role("heading", name="Step 2 of 6")).to_be_visible()
+    assert len(opened) == 2
+
+
+def still(page: Page) -> list[str]:
+    """Have the page's clock go only where a test lets it; returns the pages asked for from then."""
+    page.clock.install(time="2026-11-29T16:00:00Z")
+    page.clock.pause_at("2026-11-29T16:00:01Z")
+    opened: list[str] = []
+
+    def note(asked: Request) -> None:
+        if asked.is_navigation_request():
+            opened.append(asked.url)
+
+    page.on("request", note)
+    return opened
 
 
 def test_a_replay_works_without_a_script(open_page, signed_in, run) -> None:
