@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit import canonical
+from audit.canonical import parts
 from audit.errors import NotCanonical
 
 
@@ -179,7 +180,7 @@ def test_what_cannot_be_compared_is_refused(value):
 
 
 def test_a_value_that_unfolds_without_bound_is_refused(monkeypatch):
-    monkeypatch.setattr(canonical, "VALUES", 1000)
+    monkeypatch.setattr(parts, "VALUES", 1000)
     bomb: object = "x"
     for _ in range(60):
         bomb = [bomb, bomb]

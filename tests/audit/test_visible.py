@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from audit import canonical
+from audit.canonical import parts
 
 
 class Colour(enum.Enum):
@@ -108,7 +109,7 @@ def test_a_value_nested_without_end_is_cut():
 
 
 def test_a_value_that_unfolds_without_bound_is_cut(monkeypatch):
-    monkeypatch.setattr(canonical, "VALUES", 1000)
+    monkeypatch.setattr(parts, "VALUES", 1000)
     bomb: object = ["x"]
     for _ in range(60):
         bomb = {"a": bomb, "b": bomb}
