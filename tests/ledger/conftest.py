@@ -242,3 +242,9 @@ def wakes_of(run: Run) -> int:
 
 def a_decision() -> UUID:
     return uuid4()
+
+
+@pytest.fixture
+def as_ada(client):
+    client.force_login(person("Ada"))
+    return client

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from ledger.models import Drift
 from runs import dispatch
 from runs.models import Run
-from tests.ledger.test_views import call, effect
+from tests.ledger.rows import call, effect
 from tests.support.people import person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]

@@ -12,7 +12,7 @@ from accounts import clock
 from accounts.models import User
 from ledger.models import Effect, Incident, Stop
 from runs import dispatch
-from tests.ledger.test_views import asked_in_vain, call, effect, in_doubt
+from tests.ledger.rows import asked_in_vain, call, effect, in_doubt
 from tests.support.people import PASSWORD, person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]

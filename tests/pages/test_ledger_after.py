@@ -14,7 +14,7 @@ from ledger.models import Effect, HookEvent, HookRefusals, Look, UndoPlan
 from runs import dispatch
 from runs.models import Run
 from tests.ledger.conftest import make_run
-from tests.ledger.test_views import call, effect, in_doubt
+from tests.ledger.rows import call, effect, in_doubt
 from tests.support.people import PASSWORD, person
 
 pytestmark = [pytest.mark.page, pytest.mark.django_db(transaction=True)]

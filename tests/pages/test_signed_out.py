@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from approvals.models import Request
 from runs.models import Run
-from tests.ledger.test_views import in_doubt
+from tests.ledger.rows import in_doubt
 from tests.pages.test_bulk import asked, ben, box, policies  # noqa: F401  # fixtures
 from tests.support import standing as make
 from tests.support.people import PASSWORD, person

@@ -18,7 +18,7 @@ from audit import trail
 from ledger.models import Effect
 from runs import dispatch
 from runs.models import Intervention
-from tests.ledger.test_views import in_doubt
+from tests.ledger.rows import in_doubt
 from tests.pages.test_bulk import asked, policies  # noqa: F401  # fixtures
 from tests.support import standing as make
 from tests.support.people import PASSWORD, person

@@ -25,7 +25,7 @@ from ledger.browse.filters import Filters
 from ledger.models import Effect, Incident, Look
 from tests.ledger.browse.test_search import allowed
 from tests.ledger.conftest import make_run
-from tests.ledger.test_views import call, effect
+from tests.ledger.rows import call, effect
 from tests.support.people import person
 from tests.support.web import html_of, text_of
 

@@ -19,7 +19,7 @@ from ledger.browse.listing import Listing, Place
 from ledger.models import Effect, Incident, Number, Sought
 from runs.models import Run
 from tests.ledger.conftest import make_run
-from tests.ledger.test_views import call, effect
+from tests.ledger.rows import call, effect
 from tests.support.people import person
 
 

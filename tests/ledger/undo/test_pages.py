@@ -11,7 +11,7 @@ from accounts import clock
 from ledger.models import Effect, HookEvent, UndoPlan
 from runs.models import Run
 from tests.ledger.conftest import make_run
-from tests.ledger.test_views import call, effect, in_doubt, page_of, prove
+from tests.ledger.rows import call, effect, in_doubt, page_of, prove
 from tests.support.people import person
 from tests.support.web import field, html_of, text_of
 

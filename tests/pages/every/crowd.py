@@ -25,7 +25,7 @@ from runs.operations import footing, ordering
 from runs.operations.ordering import Order
 from runs.status import Outcome, Park, Status
 from tests.approvals.conftest import approve, ask, ours, pending, reject
-from tests.ledger.test_views import ARGS, asked_in_vain, call, effect, in_doubt
+from tests.ledger.rows import ARGS, asked_in_vain, call, effect, in_doubt
 from tests.pages.every.world import World
 from tests.pages.test_runs import waiting
 from tests.pages.test_tools import TOOLS

@@ -23,7 +23,7 @@ from ledger.models import (
 )
 from runs.models import Run
 from tests.ledger.conftest import make_run
-from tests.ledger.test_views import ARGS, asked_in_vain, call, effect, in_doubt
+from tests.ledger.rows import ARGS, asked_in_vain, call, effect, in_doubt
 from tests.pages.test_tools import TOOLS
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ledger.models import Message
 from runs.models import Attempt, Intervention, Run
 from runs.status import Outcome
 from runs.trace import export
-from tests.ledger.test_views import effect
+from tests.ledger.rows import effect
 from tests.runs.trace.conftest import text, url
 from tests.support import standing as make
 from tests.support import wavering
