@@ -9,7 +9,8 @@ Signalbox compares what the provider performed with what the database says.
     plays       what happens in each of them arming   how a process dies at a named point
     scene       services, workers, people    trial    one run of one play, and its hands
     watch       what the database shows now  clerks   processes of people who decide
-    checker     what must hold afterwards    report   how it is told
+    evidence    what both stores hold of it  checker  what must hold afterwards
+    report      how it is told
 
 1. Nothing that can be configured is touched: services, database and provider are made for the drill
    and thrown away.

@@ -13,7 +13,7 @@ from pathlib import Path
 from django.core.management import call_command
 from django.db import connections
 
-from signalbox.drills import checker, scene
+from signalbox.drills import checker, evidence, scene
 from signalbox.drills.catalogue import GUARDS, Drill, Lane
 from signalbox.drills.report import Report, Row
 from signalbox.drills.scene import Scene
@@ -91,7 +91,7 @@ def _perform(drill: Drill, trial: Trial) -> None:
         connections.close_all()
 
 
-def _expected(trials: Sequence[Trial]) -> list[checker.Expected]:
+def _expected(trials: Sequence[Trial]) -> list[evidence.Expected]:
     return [trial.expected() for trial in trials if trial.agent]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from signalbox.drills.checker import Expected
+from signalbox.drills.evidence import Expected
 
 SMALL_CENTS, LARGE_CENTS = 1_000, 90_000
 """A large refund needs a permit."""
@@ -44,7 +44,7 @@ def by_name(agent: str) -> bool:
 def expected(
     agent: str, order: str, run_id: str, verdicts: Mapping[str, str], outdated: Sequence[str]
 ) -> Expected:
-    """`verdicts` has every question that should have been asked; see `checker.Expected`."""
+    """`verdicts` has every question that should have been asked; see `evidence.Expected`."""
     return Expected(
         run_id=run_id,
         orders=orders(agent, order),

@@ -25,7 +25,7 @@ from accounts.actors import Actor
 from ledger import errors as ledger_errors
 from ledger import settle
 from runs import admission
-from signalbox.drills import arming, checker, clerk, clerks, expectations
+from signalbox.drills import arming, clerk, clerks, evidence, expectations
 from signalbox.drills.clerk import Ballot
 from signalbox.drills.scene import Scene
 from signalbox.drills.watch import Doubt, Question, View
@@ -127,7 +127,7 @@ class Trial:
             at=at,
         )
 
-    def expected(self) -> checker.Expected:
+    def expected(self) -> evidence.Expected:
         """What the run should have come to."""
         return expectations.expected(
             self.agent, self.order, str(self.run_id), self.verdicts, self.outdated
