@@ -120,6 +120,8 @@ def entries(request: HttpRequest) -> HttpResponse:
         "rows": _rows(page.entries, reader),
         "newer": page.newer,
         "older": page.older,
+        "onward": "after" in request.GET or "before" in request.GET,
+        "first": _here(request),
         "own_only": own_only,
         "newest": queries.NEWEST,
         "saved": saved.of(reader, request.path),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from ledger import status
 from ledger.models import Effect, EffectAttempt, Look
+from ledger.timeline import calls
 from runs import masking
 from runs.status import State
 
@@ -60,8 +61,7 @@ class Call:
     @classmethod
     def of(cls, call: EffectAttempt, *, response: masking.Masked) -> Call:
         took = call.ended_at - call.started_at if call.ended_at else None
-        state = status.OUTCOMES[call.outcome]
-        return cls(call=call, state=state, took=took, response=response)
+        return cls(call=call, state=calls.state(call), took=took, response=response)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

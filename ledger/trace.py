@@ -10,7 +10,8 @@ from django.urls import reverse
 from accounts.speech import later as _
 from ledger.drift import states as drifting
 from ledger.models import Drift, Effect, EffectAttempt
-from ledger.status import DONE, OUTCOMES, STATES
+from ledger.status import DONE, STATES
+from ledger.timeline import calls
 from runs.status import State
 from runs.story import Deed
 
@@ -29,16 +30,16 @@ def deeds(run_id: UUID, fences: Collection[int]) -> list[Deed]:
     """Calls, effects that were asked for again and only told, and effects asked for instead of
     others. Of effects asked for again the ledger keeps only the last attempt that did.
     """
-    calls = EffectAttempt.objects.filter(effect__run_id=run_id, fence__in=fences)
-    called = list(calls.select_related("effect").order_by("started_at", "pk")[:MOST])
+    found = calls.every().filter(effect__run_id=run_id, fence__in=fences)
+    called = list(found.select_related("effect").order_by("started_at", "pk")[:MOST])
     drifts = _drifts(run_id, fences)
     instead = {(drift.key, drift.fence): drift.before_id for drift in drifts}
-    found = [
+    deeds = [
         *(_called(call, instead.get((call.effect_id, call.fence), "")) for call in called),
         *_told(run_id, fences),
         *_not_made(drifts),
     ]
-    return sorted(found, key=lambda deed: (deed.fence, deed.at))
+    return sorted(deeds, key=lambda deed: (deed.fence, deed.at))
 
 
 def _called(call: EffectAttempt, instead_of: str) -> Deed:
@@ -50,7 +51,7 @@ def _called(call: EffectAttempt, instead_of: str) -> Deed:
         key=call.effect_id,
         instead_of=instead_of,
         title=call.effect.tool,
-        state=OUTCOMES[call.outcome],
+        state=calls.state(call),
         args=call.effect.args,
         note=call.error or call.provider_ref,
         url=_url(call.effect),

@@ -42,6 +42,7 @@ from runs import (
     resting,
     savers,
     status,
+    stop,
     workers,
 )
 from runs.authority import Authority
@@ -256,7 +257,7 @@ class _Drive:
             return
         if not self._progresses(head):
             self.failure = moves.Failure(
-                error_class="NoProgress",
+                error_class=stop.NO_PROGRESS,
                 error="The graph returns without doing anything at this step.",
                 transient=False,
                 tries_left=False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from runs import status
+from runs import status, stop
 from runs.heads import Head
 from runs.ports import Answer, Answers
 
@@ -208,7 +208,7 @@ def _fits(facts: Facts) -> bool:
 
 def _crowded(head: Head) -> Failure:
     return Failure(
-        error_class="SeveralInterrupts",
+        error_class=stop.SEVERAL_INTERRUPTS,
         error=(
             f"{', '.join(head.crowded)}: several interrupts from threads of one node;"
             " their answers could be swapped. Ask in parallel nodes, or one after the other."

@@ -10,7 +10,19 @@ from __future__ import annotations
 from langgraph.errors import GraphBubbleUp
 
 from accounts import speech
+from accounts.speech import later as _
 from runs.status import Park
+
+NO_PROGRESS = "NoProgress"
+SEVERAL_INTERRUPTS = "SeveralInterrupts"
+SEEN = {
+    NO_PROGRESS: _("The agent did nothing at this step: it neither went on nor asked anything"),
+    SEVERAL_INTERRUPTS: _(
+        "One step of the agent asked several questions at once, so that their answers could be"
+        " mixed up; it has to ask them one after the other"
+    ),
+}
+"""What ends a run although its code raised nothing."""
 
 
 class StopRun(GraphBubbleUp):
@@ -40,8 +52,11 @@ def told(error_class: str, error: str) -> str:
     """What an attempt has raised, as people read it.
 
     What stops a run is no error of the agent's code: it is told in our words, without the name of
-    its class, and in other languages than English without what was kept besides.
+    its class, and in other languages than English without what was kept besides. What only we saw
+    is told in our words, too, and its name stands behind them: lists are filtered by it.
     """
+    if error_class in SEEN:
+        return f"{SEEN[error_class]} ({error_class})"
     ours = {each.__name__: each for each in StopRun.__subclasses__()}.get(error_class)
     if ours is None:
         return f"{error_class}: {error}".strip(": ")

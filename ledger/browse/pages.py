@@ -92,6 +92,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "chips": _chips(request.GET, page.counts),
         "total": listing.total(page.counts),
         "page": page,
+        "onward": bool(request.GET.get("after") or request.GET.get("before")),
         "most_fresh": MOST_NEW,
         "fresh_url": here(request.GET),
         "live_url": request.path + here(request.GET, as_of=_written(page.as_of)),

@@ -75,6 +75,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "page": page,
         "rows": page.rows,
         "chips": page.chips,
+        "onward": bool(kept),
         "columns": form.cleaned_data.get("col", []),
         "fresh": page.fresh,
         "most_fresh": MOST_NEW,

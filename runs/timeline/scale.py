@@ -7,7 +7,7 @@ width, so that work stays visible; a fold says how long it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 WIDTH = 100.0
@@ -16,6 +16,8 @@ FOLD = 8.0
 FOLDED_ABOVE = 0.25
 """Share of the unfolded width above which idle time is folded."""
 MOST_FOLDS = 6
+APART, APART_MAJOR = 22.0, 45.0
+"""Percent between two folds of which both say how long they were: on a desktop, and on a phone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,10 @@ class Fold:
     width: float
     length: timedelta
     """How much time is folded here."""
+    named: bool = True
+    """There is room to say so."""
+    major: bool = True
+    """Also on a phone."""
 
     @property
     def middle(self) -> float:
@@ -79,7 +85,7 @@ class Scale:
 
     @property
     def folds(self) -> list[Fold]:
-        return [
+        found = [
             Fold(
                 x=round(each.x, 2),
                 width=each.width,
@@ -88,6 +94,16 @@ class Scale:
             for each in self.stretches
             if each.folded
         ]
+        return [
+            replace(each, named=_room(each, found, APART), major=_room(each, found, APART_MAJOR))
+            for each in found
+        ]
+
+
+def _room(fold: Fold, folds: Sequence[Fold], apart: float) -> bool:
+    """Whether no longer fold is as close as that."""
+    longer = (each for each in folds if (each.length, -each.x) > (fold.length, -fold.x))
+    return all(abs(each.x - fold.x) >= apart for each in longer)
 
 
 def make(idle: Sequence[Idle], start: datetime, end: datetime) -> Scale:

@@ -7,10 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
 from runs.timeline.scale import Scale, Stretch
 
+MINUTE, HOUR = 60, 3600
 BETWEEN = 10.5
 """Percent between two ticks, about the width of a long label on a desktop."""
+SIGN = 0.9
+"""Percent that a sign of a label takes there."""
 BETWEEN_MAJOR = 27.0
 """The same on a phone, where only major ticks have a label."""
 CLEAR, CLEAR_MAJOR = 5.5, 37.0
@@ -49,14 +55,20 @@ def make(scale: Scale, zero: datetime) -> list[Tick]:
     """Ticks that count from `zero`."""
     ticks: list[Tick] = []
     for x, after, step in _places(scale, (zero - scale.start).total_seconds()):
-        if not _clear(scale, x, CLEAR) or (ticks and x - ticks[-1].x < BETWEEN * 0.75):
+        words = label(after, step)
+        if not _clear(scale, x, CLEAR) or (ticks and x - ticks[-1].x < _apart(ticks[-1], words)):
             continue
         last = max((tick.x for tick in ticks if tick.major), default=-BETWEEN_MAJOR)
         clear = CLEAR_MAJOR if x >= EDGE else CLEAR_MAJOR / 2  # there stands the short "0 s"
         major = x - last >= BETWEEN_MAJOR and _clear(scale, x, clear)
-        tick = Tick(x=round(x, 2), after=after, label=label(after, step), major=major)
+        tick = Tick(x=round(x, 2), after=after, label=words, major=major)
         ticks.append(tick if _has_room(tick) else replace(tick, major=False))
     return ticks
+
+
+def _apart(last: Tick, words: str) -> float:
+    """Percent from this tick to the next, so that neither label touches the other."""
+    return max(BETWEEN * 0.75, (len(last.label) + len(words)) / 2 * SIGN)
 
 
 def _has_room(tick: Tick) -> bool:
@@ -87,17 +99,22 @@ def _clear(scale: Scale, x: float, distance: float) -> bool:
 
 
 def label(after: timedelta, step: float) -> str:
-    """ "0.5 s", "41 s", "2m 14.2s", "5h 03m", "5h 03m 10s", "2d": down to the unit of `step`."""
+    """ "0.5 s", "41 s", "2m 14.2s", "30m", "5h 03m", "5h 03m 10s", "2d", in the reader's words.
+
+    Down to the unit of `step`.
+    """
     decimals = next((places for places in range(4) if step >= 0.1**places * 0.999), 3)
-    seconds = after.total_seconds()
-    minutes, rest = divmod(round(seconds, decimals), 60)
+    minutes, rest = divmod(round(after.total_seconds(), decimals), 60)
     if not minutes:
-        return f"{rest:.{decimals}f} s"
-    width = decimals + 3 if decimals else 2
-    exact = f" {rest:0{width}.{decimals}f}s"
+        return f"{number_format(f'{rest:.{decimals}f}')} s"
     hours, minutes = divmod(int(minutes), 60)
-    if not hours:
-        return f"{minutes}m{exact}"
     days, hours = divmod(hours, 24)
-    parts = [f"{days}d"] * bool(days) + [f"{hours}h"] * bool(hours or not days or step < 3600)
-    return " ".join(parts + [f"{minutes:02}m"] * (step < 3600)) + exact * (step < 60)
+    parts = [_("{d}d").format(d=days)] if days else []
+    if hours or (days and step < HOUR):
+        parts.append(_("{h}h").format(h=hours))
+    if step < HOUR:
+        parts.append(_("{m}m").format(m=f"{minutes:02}" if parts else minutes))
+    if step < MINUTE:
+        lead = "0" if rest < 10 else ""
+        parts.append(_("{s}s").format(s=f"{lead}{number_format(f'{rest:.{decimals}f}')}"))
+    return " ".join(parts)

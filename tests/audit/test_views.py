@@ -93,7 +93,8 @@ def test_filters_stand_in_the_address(as_cy, query, names):
         ("verb=effect.duplicate", "No entry for these filters"),
         ("verb=effect.duplicate", "find it under Runs, and open the tab Audit of its run"),
         ("run=nonsense", "This is not the id of a run."),
-        ("verb=nonsense", "No entry for these filters"),
+        ("verb=nonsense", "These filters cannot be used Action: Select a valid choice."),
+        ("after=0", "The list ends before this place"),
     ],
 )
 def test_an_empty_page_says_what_that_means(as_cy, query, words):

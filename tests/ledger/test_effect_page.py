@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import pytest
 from django.urls import reverse
 
 from accounts import clock
 from audit.models import ClockTimestamp, Entry
+from ledger import trace
 from ledger.models import Incident, Look
 from runs.models import Run
 from tests.ledger.rows import call, effect, in_doubt, page_of, prove, settlement
@@ -34,6 +36,24 @@ def test_the_page_of_an_effect_tells_everything_about_it(as_ada):
         "an approval that you may not see",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        ("confirmed", "Done, known later"),
+        ("failed", "Failed, known later"),
+        ("in_doubt", "Unknown"),
+    ],
+)
+def test_a_call_whose_end_became_known_later_is_called_so(as_ada, status, outcome):
+    one = effect(status=status)
+    call(one, "unknown", error="ReadTimeout: no answer within 20 s")
+    html = html_of(as_ada.get(page_of(one)))
+    table = html.partition("Table of calls")[2].partition("</table>")[0]
+    assert outcome in table
+    [deed] = trace.deeds(one.run_id, [1])
+    assert deed.state.label == outcome
 
 
 def test_pages_say_that_an_ended_run_never_performed_an_effect(as_ada):

@@ -141,7 +141,7 @@ def test_one_has_to_be_oneself_again_before_a_passkey_is_removed(page, at_hand, 
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
     use_passkey(page)
     button(page, "Remove").click()
-    expect(page.get_by_text("No security keys have been added.")).to_be_visible()
+    expect(page.get_by_text("You have none yet.")).to_be_visible()
 
 
 def test_who_has_no_passkey_is_told_led_to_one_and_back(page, at_hand, asked):

@@ -165,6 +165,6 @@ def test_a_replay_works_without_a_script(open_page, signed_in, run) -> None:
     expect(page.get_by_role("heading", name="Step 2 of 6")).to_be_visible()
     expect(page.get_by_role("button", name="Play")).to_be_hidden()
     page.get_by_label("Step", exact=True).fill("6")
-    page.get_by_role("button", name="Go to step").click()
+    page.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("heading", name="Step 6 of 6")).to_be_visible()
     expect(page.get_by_text("Happened since")).to_be_visible()

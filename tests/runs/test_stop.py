@@ -27,6 +27,17 @@ def test_each_reason_to_stop_is_told_in_german(refusal) -> None:
     assert german not in (english, "as it was kept")
 
 
+@pytest.mark.parametrize("name", stop.SEEN)
+def test_what_only_we_saw_is_told_plainly_and_its_name_last(name) -> None:
+    english = stop.told(name, "as it was kept")
+    assert english.endswith(f" ({name})")
+    assert "as it was kept" not in english
+    with translation.override("de"):
+        german = stop.told(name, "as it was kept")
+    assert german.endswith(f" ({name})")
+    assert german != english
+
+
 def test_the_events_of_attempts_speak_the_language_of_the_reader(db) -> None:
     run = make.parked(Park.EMERGENCY_STOP)
     attempt = make.attempt(

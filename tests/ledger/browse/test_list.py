@@ -11,6 +11,8 @@ from tests.ledger.rows import effect, in_doubt, page_of
 from tests.support.people import person
 from tests.support.web import html_of, link, text_of
 
+OLDEST = "2020-01-01T00:00:00%2B00:00~00000000-0000-0000-0000-000000000000"
+
 
 def test_the_list_shows_the_newest_effects_first(as_ada):
     effect(tool="mail.send", provider_ref="msg_1")
@@ -79,8 +81,9 @@ def test_the_effects_of_one_run_are_a_filter(as_ada):
         ("", "Nothing done yet"),
         ("?status=in_doubt", "No effect is in doubt"),
         ("?q=re_1", "No effect for these filters"),
-        ("?run=nonsense", "These filters cannot be used"),
-        ("?status=nonsense", "These filters cannot be used"),
+        ("?run=nonsense", "These filters cannot be used Run: This is not"),
+        ("?status=nonsense", "These filters cannot be used Status: Select a valid choice."),
+        (f"?after={OLDEST}", "The list ends before this place"),
     ],
 )
 def test_an_empty_list_says_what_that_means(as_ada, query, words):

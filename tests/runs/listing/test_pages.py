@@ -201,6 +201,9 @@ def test_columns_are_shown_where_the_address_asks_for_them(client, ada) -> None:
         ("?q=nothing", "Last 7 days"),
         ("?attention=1", "Nothing needs attention"),
         ("?attention=1&agent=triage", "No run for these filters"),
+        ("?status=nonsense", "These filters cannot be used Status: Select a valid choice."),
+        ("?size=7", "The list cannot be shown like this Rows on a page: Select a valid choice."),
+        ("?after=2020-01-01T00:00%2B00:00~" + "0" * 32, "The list ends before this place"),
     ],
 )
 def test_an_empty_list_says_what_that_means(client, ada, query, said) -> None:

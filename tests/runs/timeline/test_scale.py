@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
+from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,12 @@ def test_a_short_wait_is_not_folded() -> None:
 def test_waiting_that_folding_another_made_wide_is_folded_as_well() -> None:
     # 35 s of 10 000 s are nothing, but much of the 125 s that are left.
     assert len(made(10_030, (30, 65), (95, 10_000)).folds) == 2
+
+
+def test_of_folds_that_are_close_the_longer_one_says_how_long_it_was() -> None:
+    first, second, third = made(30_030, (10, 9_000), (9_003, 20_000), (20_020, 30_000)).folds
+    assert (first.named, second.named, third.named) == (False, True, True)
+    assert (first.major, second.major, third.major) == (False, True, third.x - second.x >= 45)
 
 
 def test_a_run_that_only_waits_is_not_folded_away() -> None:
@@ -100,6 +107,7 @@ def test_no_tick_hides_the_length_of_a_fold() -> None:
         (60, 15, "1m 00s"),
         (62.4, 0.2, "1m 02.4s"),
         (119.99, 5, "2m 00s"),
+        (1800, 600, "30m"),
         (3600, 600, "1h 00m"),
         (3600, 3600, "1h"),
         (3785, 5, "1h 03m 05s"),
@@ -111,6 +119,30 @@ def test_no_tick_hides_the_length_of_a_fold() -> None:
 )
 def test_a_tick_says_as_much_as_its_step_needs(after, step, label) -> None:
     assert ticks.label(timedelta(seconds=after), step) == label
+
+
+@pytest.mark.parametrize(
+    ("after", "step", "label"),
+    [
+        (0.5, 0.5, "0,5 s"),
+        (62.4, 0.2, "1 min 02,4 s"),
+        (1200, 600, "20 min"),
+        (3785, 5, "1 h 03 min 05 s"),
+        (90060, 60, "1 d 1 h 01 min"),
+    ],
+)
+def test_a_tick_speaks_the_language_of_the_reader(after, step, label) -> None:
+    with translation.override("de"):
+        assert ticks.label(timedelta(seconds=after), step) == label
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_tick_touches_the_next(language) -> None:
+    with translation.override(language):
+        found = ticks.make(scale.make([], at(11_000), at(11_134)), START)
+    assert len(found) > 2
+    for one, other in pairwise(found):
+        assert other.x - one.x >= (len(one.label) + len(other.label)) / 2 * ticks.SIGN
 
 
 @pytest.mark.parametrize("length", [0.4, 3, 14, 41, 134, 4000, 100_000])
