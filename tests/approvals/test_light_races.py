@@ -11,8 +11,6 @@ import operator
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from functools import partial
 from random import Random
 
@@ -26,15 +24,17 @@ from runs.models import Run
 from tests.approvals.conftest import together
 from tests.support import scenes
 from tests.support import standing as make
+from tests.support.processes import until
+from tests.support.threads import working
 
 pytestmark = [pytest.mark.race, pytest.mark.django_db(transaction=True)]
 
-SECONDS = 4.0
 READERS, WRITERS = 3, 3
 EACH = 8
 """Requests of each writer."""
 ALL = slice(None)
-FAIR = 10
+WAYS = ("read", "clean", "_once", "_twice", "_not", "_anew")
+FAIR = 60
 """Each of them does all that it does at least so often."""
 Seen = tuple[int, int]
 Change = Callable[[Request, int, Seen], Seen]
@@ -87,6 +87,10 @@ class World:
         with transaction.atomic():
             asked.save(force_insert=True)
             return change(asked, next(numbers), was)
+
+    @property
+    def enough(self) -> bool:
+        return min(self.did[way] for way in WAYS) >= FAIR
 
     def clean(self) -> None:
         """Have PostgreSQL use the places of old rows again."""
@@ -141,38 +145,14 @@ def asked() -> Request:
     return made
 
 
-@contextmanager
-def working(world: World, *works: Callable[[], None]) -> Iterator[None]:
-    """Each in a thread with a connection of its own; the first that fails ends them all."""
-
-    def on_its_own(work: Callable[[], None]) -> None:
-        try:
-            work()
-        finally:
-            world.over.set()
-            connection.close()
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        working = [pool.submit(on_its_own, work) for work in works]
-        try:
-            yield
-        finally:
-            world.over.set()
-            wait(working, timeout=60)
-    for each in working:
-        each.result()
-
-
 def test_no_thread_gets_a_request_older_than_what_was_committed_before_it_asked() -> None:
     light.forget()
     shares = [[asked() for _ in range(EACH)] for _ in range(WRITERS)]
     world = World([each for share in shares for each in share])
     writers = [partial(world.write, number, share) for number, share in enumerate(shares)]
     readers = [partial(world.read, number) for number in range(READERS)]
-    with working(world, *writers, *readers, world.clean):
-        world.over.wait(SECONDS)
-    assert {*world.did} == {"read", "clean", "_once", "_twice", "_not", "_anew"}
-    assert min(world.did.values()) >= FAIR, world.did
+    with working(world.over, *writers, *readers, world.clean):
+        until(lambda: world.over.is_set() or world.enough, within=60)
     found = light.read(Request.objects.all(), ALL)
     assert {each.pk: seen(each) for each in found} == world.said
 
