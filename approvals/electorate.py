@@ -80,7 +80,7 @@ class Electorate:
         approved: dict[UUID, set[int]] = {request.pk: set() for request in found}
         proposed: dict[UUID, set[int]] = {request.pk: set() for request in found}
         proposals: dict[UUID, list[Vote]] = {}
-        votes = Vote.objects.filter(planner.among("request_id", approved))
+        votes = Vote.objects.filter(planner.among("request_id", planner.Ids.of(approved)))
         for vote in votes.filter(verdict=Verdict.APPROVED):
             approved[vote.request_id].add(vote.user_id)
             if vote.user_id == vote.edited_by_id:

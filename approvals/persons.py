@@ -128,7 +128,7 @@ def involved_in(runs: Iterable[Run]) -> dict[UUID, Involved]:
     by_id = {run.pk: run for run in runs}
     hands: dict[UUID, dict[int, str]] = {run_id: {} for run_id in by_id}
     did = Intervention.objects.filter(
-        planner.among("run_id", by_id), kind__in=list(HANDS), user__isnull=False
+        planner.among("run_id", planner.Ids.of(by_id)), kind__in=list(HANDS), user__isnull=False
     ).order_by("at", "pk")
     for run_id, user_id, kind in did.values_list("run_id", "user_id", "kind"):
         hands[run_id][user_id] = HANDS[Intervention.Kind(kind)]

@@ -109,7 +109,7 @@ def pending(user: User) -> list[Row]:
     """Every open request that this person may see, the most urgent first; light ones, too."""
     mine = _mine(user)
     waiting = visible_to(user).filter(status=Status.PENDING).order_by("deadline", "pk")
-    others = waiting.exclude(planner.among("id", (request.pk for request, _ in mine)))
+    others = waiting.exclude(planner.among("id", planner.Ids.of(request.pk for request, _ in mine)))
     book = policy.in_force()
     rows = [_row(request, gate, mine=True) for request, gate in mine]
     rows += [_row(each, _wants(each, book).gate) for each in light.read(others, slice(MOST))]

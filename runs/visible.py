@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone, translation
@@ -53,17 +52,14 @@ def within(user: User, field: str) -> Q:
     return rule(user, field) or Q()
 
 
-def few(user: User, most: int) -> list[UUID] | None:
+def few(user: User, most: int) -> planner.Ids | None:
     """The ids of the runs that this person may see; None if these are every run, or more than
     `most`."""
     if user.has_perm(EVERY):
         return None
-    ids = set(Run.objects.filter(started_by=user.pk).values_list("pk", flat=True)[: most + 1])
-    for story in ports.stories():
-        theirs = story.mine(user)
-        if theirs is not None and len(ids) <= most:
-            ids.update(theirs[: most + 1])
-    return list(ids) if len(ids) <= most else None
+    mine = Run.objects.filter(started_by=user.pk).values_list("pk", flat=True)
+    theirs = (story.mine(user) for story in ports.stories())
+    return planner.Ids.found([mine, *(each for each in theirs if each is not None)], most=most)
 
 
 def sight(user: User, *besides: object) -> str:

@@ -38,7 +38,9 @@ from runs import planner, visible
 
 MOST = 5_000
 """Effects that a filter may have to count as rare."""
-FEW = 500
+FEW = 2_500
+"""Runs that somebody may see who may see few: effects are compared with their ids."""
+FEWER = 500
 """Runs that somebody may see whose effects are looked up."""
 NEWEST = 10_000
 """Effects, the newest ones, in which parts of arguments are looked for."""
@@ -61,7 +63,7 @@ class Scope:
     """What the filters ask for, as it has been found to be asked best."""
 
     where: Q
-    rare: tuple[object, ...] | None = None
+    rare: planner.Ids | None = None
     """The only effects that come into question; None: any."""
     breadth: Breadth
 
@@ -72,10 +74,12 @@ class Scope:
 
 def scope(filters: Filters, user: User) -> Scope:
     """Of the effects that this person may see. A constant number of queries."""
-    sides = [*_sides(filters), *_readers(user)]
-    plain, seen = _plain(filters), visible.within(user, "run")
+    few = visible.few(user, FEW)
+    seen = visible.within(user, "run") if few is None else planner.within("run_id", few)
+    sides = [*_sides(filters), *_readers(few)]
+    plain = _plain(filters)
     looked = [(side, found) for side in sides if (found := side.look()) is not None]
-    rarest, rare = min(looked, key=lambda each: len(each[1]), default=(None, None))
+    rarest, rare = min(looked, key=lambda each: each[1].number, default=(None, None))
     where = plain & seen
     for side in sides:
         if side is not rarest or not side.exact:
@@ -102,16 +106,9 @@ class _Side:
     common: bool = False
     """It is known to be met by more than MOST."""
 
-    def look(self) -> tuple[object, ...] | None:
+    def look(self) -> planner.Ids | None:
         """The ids; None if there are more than MOST."""
-        if self.common:
-            return None
-        found: set[object] = set()
-        for ids in self.ids:
-            found.update(ids[: MOST + 1])
-            if len(found) > MOST:
-                return None
-        return tuple(found)
+        return None if self.common else planner.Ids.found(self.ids, most=MOST)
 
 
 def _sides(filters: Filters) -> Iterator[_Side]:
@@ -120,7 +117,7 @@ def _sides(filters: Filters) -> Iterator[_Side]:
     if filters.incident:
         with_one = Incident.objects.values_list("effect__uid", flat=True)
         some = Exists(Incident.objects.filter(effect=OuterRef("pk")))
-        yield _Side(where=Q(some), ids=(with_one,))
+        yield _Side(where=Q(some), ids=(with_one,), exact=True)
     if filters.person:
         yield _somebody(filters.person, filters.role)
     if filters.key:
@@ -133,11 +130,10 @@ def _sides(filters: Filters) -> Iterator[_Side]:
         yield _text(filters)
 
 
-def _readers(user: User) -> Iterator[_Side]:
-    """What somebody may see who may see few runs."""
-    runs = visible.few(user, FEW)
-    if runs is not None:
-        yield _side(Q(run__in=runs))
+def _readers(few: planner.Ids | None) -> Iterator[_Side]:
+    """What somebody may see who may see these runs alone."""
+    if few is not None and few.number <= FEWER:
+        yield _side(planner.among("run_id", few))
 
 
 def _plain(filters: Filters) -> Q:
@@ -154,7 +150,7 @@ def _plain(filters: Filters) -> Q:
 
 
 def _side(where: Q) -> _Side:
-    return _Side(where=where, ids=(_ids(where),))
+    return _Side(where=where, ids=(_ids(where),), exact=True)
 
 
 def _ids(where: Q) -> Ids:
@@ -175,7 +171,7 @@ def _somebody(name: str, role: Role) -> _Side:
     where = Q()
     for part in asked:
         where |= part
-    return _Side(where=where, ids=tuple(map(_ids, asked)))
+    return _Side(where=where, ids=tuple(map(_ids, asked)), exact=True)
 
 
 def _people(name: str) -> list[User]:
@@ -206,6 +202,7 @@ def _reference(text: str) -> _Side:
     return _Side(
         where=Q(provider_ref=text) | Q(Exists(called.filter(effect=OuterRef("pk")))),
         ids=(_ids(Q(provider_ref=text)), called.values_list("effect__uid", flat=True)),
+        exact=True,
     )
 
 
@@ -229,7 +226,7 @@ def _compared(path: str, asked: list[Condition]) -> _Side:
         if each.operator != "="
     }
     if not bounds:
-        return _Side(where=where, ids=(_ids(where),))
+        return _side(where)
     numbers = Number.objects.filter(path=path, **bounds)
     return _Side(where=where, ids=(numbers.values_list("effect_id", flat=True),))
 

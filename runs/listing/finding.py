@@ -65,7 +65,7 @@ class Scope:
 
     where: Q
     seen: QuerySet[Run]
-    rare: tuple[UUID, ...] | None = None
+    rare: planner.Ids | None = None
     """The only runs that come into question; None: any."""
 
     def runs(self) -> QuerySet[Run]:
@@ -107,11 +107,13 @@ def of(filters: Filters, user: User) -> Scope:
     for side in sides:
         where &= side.where
     where &= _not_hidden(filters.search.leaves, user)
-    rare = [found for side in sides if (found := side.look()) is not None]
-    few = visible.few(user, FEW)
-    if few is not None:
-        rare.append(tuple(few))
-    return Scope(where=where, seen=visible.to(user), rare=min(rare, key=len, default=None))
+    looked = (*(side.look() for side in sides), visible.few(user, FEW))
+    rare = (found for found in looked if found is not None)
+    return Scope(
+        where=where,
+        seen=visible.to(user),
+        rare=min(rare, key=lambda found: found.number, default=None),
+    )
 
 
 def in_state(filters: Filters) -> Q:
@@ -169,14 +171,9 @@ class _Side:
     ids: tuple[Ids, ...]
     """The same as ids of runs: all that one of these queries finds, each from an index."""
 
-    def look(self) -> tuple[UUID, ...] | None:
+    def look(self) -> planner.Ids | None:
         """The ids; None if there are more than MOST."""
-        found: set[UUID] = set()
-        for ids in self.ids:
-            found.update(ids[: MOST + 1])
-            if len(found) > MOST:
-                return None
-        return tuple(found)
+        return planner.Ids.found(self.ids, most=MOST)
 
 
 def _sides(search: Search) -> Iterator[_Side]:
