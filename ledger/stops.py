@@ -26,11 +26,18 @@ from runs.status import Park
 
 PERMISSION = "runs.emergency_stop"
 LONGEST_NAME = 200
+WIDEST = [scope.value for scope in Stop.Scope]
+"""Scopes, the widest first."""
 
 
 def on() -> QuerySet[Stop]:
     """The stops that are on, newest first."""
     return Stop.objects.filter(lifted_at__isnull=True).order_by("-set_at", "-id")
+
+
+def widest_first() -> list[Stop]:
+    """The stops that are on, those of everything before those of one tool."""
+    return sorted(on(), key=lambda stop: WIDEST.index(stop.scope))
 
 
 def applies(tool: str, agent: str) -> Stop | None:
@@ -40,8 +47,7 @@ def applies(tool: str, agent: str) -> Stop | None:
         | Q(scope=Stop.Scope.AGENT, name=agent)
         | Q(scope=Stop.Scope.TOOL, name=tool)
     )
-    widest = [scope.value for scope in Stop.Scope]
-    return min(on().filter(mine), key=lambda stop: widest.index(stop.scope), default=None)
+    return min(on().filter(mine), key=lambda stop: WIDEST.index(stop.scope), default=None)
 
 
 def set(scope: str, name: str, *, actor: Actor, reason: str) -> Stop:  # noqa: A001 (stops.set reads well)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from django.utils.translation import gettext as _
+
 from accounts.speech import later
 
 SHORTEST, LONGEST = timedelta(seconds=1), timedelta(days=3650)
@@ -29,6 +31,13 @@ def parse(text: str) -> timedelta:
             later("“{value}” must be from one second to ten years.", value=text.strip())
         )
     return total
+
+
+def told(length: timedelta) -> str:
+    """The same as `written`, in the reader's words."""
+    words = {"d": _("{d}d"), "h": _("{h}h"), "m": _("{m}m"), "s": _("{s}s")}
+    parts = written(length).split()
+    return " ".join(words[part[-1]].format(**{part[-1]: part[:-1]}) for part in parts)
 
 
 def written(length: timedelta) -> str:

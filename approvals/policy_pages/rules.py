@@ -66,9 +66,7 @@ def _besides(one: Policy) -> list[tuple[str, str]]:
         said.append(
             (
                 what,
-                _("not older than {value}").format(
-                    value=lengths.written(one.reauthenticate_within)
-                ),
+                _("not older than {value}").format(value=lengths.told(one.reauthenticate_within)),
             )
         )
     needs = [
@@ -87,13 +85,13 @@ def _besides(one: Policy) -> list[tuple[str, str]]:
             (_("Reasons to reject"), one.reject_reasons),
             (
                 _("Reminders"),
-                [_("{value} before").format(value=lengths.written(each)) for each in one.reminders],
+                [_("{value} before").format(value=lengths.told(each)) for each in one.reminders],
             ),
             (
                 _("Escalation"),
                 [
                     _("{group} after {value}").format(
-                        group=each.group, value=lengths.written(each.after)
+                        group=each.group, value=lengths.told(each.after)
                     )
                     for each in one.escalation
                 ],

@@ -97,7 +97,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "fresh_url": here(request.GET),
         "live_url": request.path + here(request.GET, as_of=_written(page.as_of)),
         "every": EVERY,
-        "stops": stops.on(),
+        "stops": stops.widest_first(),
         "may_export": user.has_perm(EXPORT),
         "export_url": reverse("ledger:export") + here(request.GET),
         "saved": saved.of(user, request.path, forms.reads(user)),

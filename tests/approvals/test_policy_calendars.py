@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -138,6 +139,13 @@ def test_a_time_of_day_always_lies_ahead(start, at, worked):
 def test_a_length_is_read_back_as_it_was_written(length):
     if length >= lengths.SHORTEST:
         assert lengths.parse(lengths.written(length)) == length
+
+
+def test_a_length_is_told_in_the_words_of_the_reader():
+    length = timedelta(days=1, minutes=90)
+    assert lengths.told(length) == lengths.written(length) == "1d 1h 30m"
+    with translation.override("de"):
+        assert lengths.told(length) == "1 d 1 h 30 min"
 
 
 @pytest.mark.parametrize("text", ["", "5", "m", "1w", "-1h", "0s", "9999d", "1h x", "٣h m"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -10,7 +11,7 @@ from django.urls import reverse
 from accounts import clock
 from audit.models import ClockTimestamp, Entry
 from ledger import trace
-from ledger.models import Incident, Look
+from ledger.models import Effect, Incident, Look
 from runs.models import Run
 from tests.ledger.rows import call, effect, in_doubt, page_of, prove, settlement
 from tests.support.people import person
@@ -54,6 +55,19 @@ def test_a_call_whose_end_became_known_later_is_called_so(as_ada, status, outcom
     assert outcome in table
     [deed] = trace.deeds(one.run_id, [1])
     assert deed.state.label == outcome
+
+
+@pytest.mark.parametrize(
+    ("ahead", "said"),
+    [
+        (timedelta(minutes=5), "is asked next in 5 min"),
+        (timedelta(minutes=-5), "was due 5 min ago"),
+    ],
+)
+def test_a_look_that_nobody_made_is_called_due(as_ada, ahead, said):
+    one = in_doubt()
+    Effect.objects.filter(pk=one.pk).update(look_at=clock.now() + ahead)
+    assert said in text_of(as_ada.get(page_of(one)))
 
 
 def test_pages_say_that_an_ended_run_never_performed_an_effect(as_ada):

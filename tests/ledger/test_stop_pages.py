@@ -89,3 +89,18 @@ def test_who_may_not_stop_sees_what_is_stopped_and_no_more(client):
     assert Entry.objects.filter(verb="stop.refused", actor_label="Ben").exists()
     stop.refresh_from_db()
     assert stop.lifted_at is None
+
+
+def test_many_stops_leave_room_for_the_list_and_the_widest_comes_first(as_ada):
+    Stop.objects.create(scope="everything", reason="Fraud.", set_by="Ada")
+    for number in range(4):
+        Stop.objects.create(scope="tool", name=f"tool {number}", reason="Wrong.", set_by="Ada")
+    text = text_of(as_ada.get("/ledger/"))
+    assert "Everything is stopped." in text
+    assert [f"tool {number} is stopped" in text for number in range(4)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert "2 more emergency stops are on." in text
