@@ -35,6 +35,7 @@ from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.models import Effect, EffectAttempt, Incident, Number
 from runs import planner, visible
+from runs.models import Run
 
 MOST = 5_000
 """Effects that a filter may have to count as rare."""
@@ -42,6 +43,8 @@ FEW = 2_500
 """Runs that somebody may see who may see few: effects are compared with their ids."""
 FEWER = 500
 """Runs that somebody may see whose effects are looked up."""
+PAGE = 50
+"""Effects on a page, as a rule."""
 NEWEST = 10_000
 """Effects, the newest ones, in which parts of arguments are looked for."""
 _KEY = re.compile(r"(?P<key>.+?)(#[0-9]+)?")
@@ -80,6 +83,8 @@ def scope(filters: Filters, user: User) -> Scope:
     plain = _plain(filters)
     looked = [(side, found) for side in sides if (found := side.look()) is not None]
     rarest, rare = min(looked, key=lambda each: each[1].number, default=(None, None))
+    if few and rare is None and _is_shorter(few, sides):
+        seen = planner.among("run_id", few)
     where = plain & seen
     for side in sides:
         if side is not rarest or not side.exact:
@@ -103,12 +108,12 @@ class _Side:
     """The same as ids of effects: all that one of these queries finds, each from an index."""
     exact: bool = False
     """The very same. Otherwise some of them may not meet `where`."""
-    common: bool = False
-    """It is known to be met by more than MOST."""
+    expected: int = 0
+    """Effects that the planner expects to meet it; 0: it has not been asked."""
 
     def look(self) -> planner.Ids | None:
         """The ids; None if there are more than MOST."""
-        return None if self.common else planner.Ids.found(self.ids, most=MOST)
+        return None if self.expected > words.COMMON else planner.Ids.found(self.ids, most=MOST)
 
 
 def _sides(filters: Filters) -> Iterator[_Side]:
@@ -128,6 +133,19 @@ def _sides(filters: Filters) -> Iterator[_Side]:
         yield _compared(path, compared)
     if filters.text:
         yield _text(filters)
+
+
+def _is_shorter(few: planner.Ids, sides: list[_Side]) -> bool:
+    """Whether looking up all effects of these runs is expected to read fewer of them than walking
+    down the list until a page of those that meet all sides is full."""
+    if not sides:
+        return False
+    met = min(
+        side.expected or planner.expected(Effect.objects.filter(side.where)) for side in sides
+    )
+    # With n of R runs, the effects of one run are looked up n times, and one in R / n that is
+    # walked past is of these runs. The number of all effects is in both.
+    return few.number**2 * met < PAGE * planner.expected(Run.objects.all()) ** 2
 
 
 def _readers(few: planner.Ids | None) -> Iterator[_Side]:
@@ -219,7 +237,7 @@ def _compared(path: str, asked: list[Condition]) -> _Side:
     where = Q(_Meets("args", Value(conditions.jsonpath(path, asked))))
     alone = [[each.word] for each in asked if each.operator == "=" and each.word]
     if alone:
-        return _Side(where=where, ids=(words.known_by(alone),), common=words.are_common(alone))
+        return _Side(where=where, ids=(words.known_by(alone),), expected=words.expected(alone))
     bounds = {
         {">=": "value__gte", "<=": "value__lte"}[each.operator]: each.number
         for each in asked
@@ -250,7 +268,7 @@ def _text(filters: Filters) -> _Side:
         where=where,
         ids=(*map(_ids, parts), words.known_by(sought)),
         exact=True,
-        common=words.are_common(sought),
+        expected=words.expected(sought),
     )
 
 

@@ -32,13 +32,14 @@ def known_by(words: list[list[str]]) -> QuerySet[Model, object]:
     return Sought.objects.filter(all_of("words", words)).values_list("effect_id", flat=True)
 
 
-def are_common(words: list[list[str]]) -> bool:
-    """Whether so many effects have these words that looking them up takes longer than walking down
-    the list: the index of words reads all that have one before it gives the first."""
+def expected(words: list[list[str]]) -> int:
+    """How many effects the planner expects to have these words. Looking up COMMON ones takes longer
+    than walking down the list: the index of words reads all that have one before it gives the
+    first."""
     known = Sought.objects.all()
     for spellings in words:
         known = known.filter(words__overlap=[each.lower() for each in spellings])
-    return planner.expected(known) > COMMON
+    return planner.expected(known)
 
 
 def all_of(field: str, words: list[list[str]]) -> Q:

@@ -188,13 +188,24 @@ def test_counts_end_where_counting_would_take_long(ada, monkeypatch):
     assert str(Listing.of(Filters(text="3"), ada).counts()["sent"]) == "1"
 
 
-def test_effects_of_runs_that_somebody_may_not_see_are_not_found(db):
+@pytest.mark.parametrize(
+    "way", ["looked up", "among the effects of their runs", "walking", "seeing many"]
+)
+def test_effects_of_runs_that_somebody_may_not_see_are_not_found(db, monkeypatch, way):
+    """However many runs somebody may see, and however many effects meet the filters."""
+    if way != "looked up":
+        monkeypatch.setattr(search, "MOST", 0)
+        monkeypatch.setattr(search, "FEWER", 0)
+        monkeypatch.setattr(search, "FEW", 0 if way == "seeing many" else 10)
+        monkeypatch.setattr(search, "PAGE", 0 if way == "walking" else 10**9)
     ben = person("Ben")
-    one = effect(args={"n": 1})
-    assert found(ben, text="1") == found(ben) == []
-    assert Listing.of(Filters(text="1"), ben).counts()["sent"].number == 0
+    one, other = effect(args={"n": 1}), effect(args={"n": 1})
+    assert found(ben, text="1") == found(ben, conditions=where("n >= 1")) == found(ben) == []
+    assert not Listing.of(Filters(text="1"), ben).count()
     Run.objects.filter(pk=one.run_id).update(started_by=ben)
-    assert found(ben, text="1") == ["1"]
+    for asked in ({}, {"text": "1"}, {"conditions": where("n >= 1")}, {"agent": other.agent}):
+        page = Listing.of(Filters(**asked), ben).page()
+        assert [each.pk for each in page] == [one.pk], asked
 
 
 def test_a_search_asks_a_constant_number_of_questions(ada):
