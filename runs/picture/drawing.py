@@ -72,6 +72,11 @@ class Drawing:
     width: float
     height: float
 
+    @property
+    def reached(self) -> list[Row]:
+        """The nodes of which there is something to say about this run."""
+        return [row for row in self.rows if row.state]
+
 
 def of(run: Run, at: Mapping[Path, str]) -> Drawing | None:
     """The graph of this run, which is at these nodes; None: no worker has drawn it."""

@@ -58,6 +58,16 @@ def test_an_approval_on_paper_says_who_when_and_all_of_it(printed, asked, assert
         expect(control).not_to_be_visible()
 
 
+def test_what_could_be_answered_is_not_printed(printed, asked, settings) -> None:
+    settings.APPROVALS_DEFAULT = settings.APPROVALS_DEFAULT | {"editable": ["order_id"]}
+    run = make.run(status="waiting", starter="api")
+    other = ask(run, pending(ours("Refund EUR 12.90", args={"order_id": "10383"})))
+    printed.goto(f"/approvals/{other.pk}/")
+    expect(printed.get_by_text("Exact arguments")).to_be_visible()
+    expect(printed.get_by_text("Change arguments")).to_have_count(1)
+    expect(printed.get_by_text("Change arguments")).not_to_be_visible()
+
+
 def test_a_run_on_paper_has_its_whole_id_dark_on_light(printed, asked, assert_fits) -> None:
     printed.goto(f"/runs/{asked.run_id}/")
     shown = printed.locator(".facts .id code").first
