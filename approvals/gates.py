@@ -14,6 +14,7 @@ from approvals import policy, replies, shapes
 from approvals.models import Request, Vote
 from approvals.policies import plan, wording
 from approvals.policies.plan import Nudge
+from approvals.policies.steps import Mask
 from approvals.policies.subjects import MISSING
 from approvals.policy import Book, Gate, Policy, Subject
 from approvals.shapes import Call
@@ -69,6 +70,12 @@ def kept(rules: tuple[Policy, ...]) -> dict[str, object]:
 def then(request: Request) -> tuple[Policy, ...]:
     """The policies as of then."""
     return tuple(map(Policy.read, (request.policy, *request.policy.get(ALSO, ()))))
+
+
+def masked_then(request: Request) -> tuple[Mask, ...]:
+    """What the policies as of then mask."""
+    kept = (request.policy, *request.policy.get(ALSO, ()))
+    return tuple(Mask.parse(text) for each in kept for text in each.get("masked", ()))
 
 
 def of(

@@ -7,7 +7,8 @@
 3. What is hidden is replaced as a whole by "hidden (email)"; empty values say nothing and stay.
 4. A `Cloak` hides besides what the layers above keep from one reader of one run: by the end of a
    value's path, wherever that stands, and by what it is, under whatever name and inside of texts.
-5. Pages hide by default. Who has `runs.view_payload` may look behind, and that is audited.
+5. Searches find by what is shown: `runs_shown` says the same in the database (migration 0012).
+6. Pages hide by default. Who has `runs.view_payload` may look behind, and that is audited.
 """
 
 from __future__ import annotations
@@ -73,12 +74,6 @@ def hides(key: str) -> str:
             if found in settings.RUNS_HIDDEN_KEYS:
                 return found
     return ""
-
-
-def names() -> str:
-    """A regular expression for all names of fields that `hides`, in whatever case; it fits some
-    that are shown as well, such as `discard`."""
-    return "|".join(sorted(word.replace("_", "_?") for word in settings.RUNS_HIDDEN_KEYS)) or "^$"
 
 
 def _is_card(text: str) -> bool:

@@ -162,9 +162,9 @@ class Story(Protocol):
         """The ids of runs that an operator must look at, as a query; None: there are never any."""
 
 
-Hiding = Callable[[str, Collection[str] | Expression], QuerySet[Model, UUID]]
-"""The ids of runs in which a field, or one of some values in lower case under whatever name, is
-hidden, as a query of rows with a `run`. The values may be an array that the database makes."""
+Cloaked = Callable[[str, str], Expression]
+"""The cloak of the run in one column, whose agent is in another, as the database makes it: a
+`runs_cloak`, null where nothing is hidden."""
 
 
 class Masks(Protocol):
@@ -176,8 +176,8 @@ class Masks(Protocol):
     def anywhere(self, user: User) -> Cloak:
         """The fields that are hidden from this person in some run, places in lists left out."""
 
-    def hiding(self, user: User) -> Hiding:
-        """Where something is hidden from this person. Reads once, however often it is asked."""
+    def cloaked(self, user: User) -> Cloaked:
+        """The same as `of_runs`, for searches. Reads once, however often it is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,17 +107,6 @@ def place(path: str) -> str:
     return "$" + "".join(f".{json.dumps(name)}" for name in path.split("."))
 
 
-def places_within(names: Iterable[str]) -> str:
-    """All values within the fields whose paths end like this, as jsonpath."""
-    return f"$.**{''.join(f'.{json.dumps(name)}' for name in names)}.**"
-
-
-def secret_places() -> str:
-    """The values of all fields that may be hidden for their names, as jsonpath."""
-    name = json.dumps(masking.names())
-    return f'$.** ? (@.type() == "object").keyvalue() ? (@.key like_regex {name} flag "i").value.**'
-
-
 def plain(number: Decimal) -> str:
     """The one way in which searches write a number."""
     return format(number.normalize() + 0, "f")

@@ -15,7 +15,7 @@ from accounts.moments import MomentField
 from accounts.speech import later as _
 from audit import exports
 from ledger import queries
-from ledger.browse import conditions
+from ledger.browse import conditions, words
 from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.rows import LONGEST_REFERENCE
@@ -115,7 +115,8 @@ class FilterForm(forms.Form):
 
     def clean_q(self) -> str:
         typed: str = self.cleaned_data["q"]
-        if not self.reveals and masking.mask([typed, *typed.split()]).hidden:
+        written = [typed, *(way for ways in words.spellings(typed) for way in ways)]
+        if not self.reveals and masking.mask(written).hidden:
             raise forms.ValidationError(
                 _(
                     "E-mail addresses and numbers of cards are hidden from you, so they cannot be"

@@ -1,50 +1,38 @@
-"""No effect is found by a value that its pages hide from who searches: that would tell it."""
+"""An effect is found by what its pages show to who searches, and by nothing else.
+
+Otherwise the list would tell what is hidden: by finding an effect, or by not finding one that shows
+what is looked for. So the database works out what is shown of each effect that has been found.
+"""
 
 from __future__ import annotations
 
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import Expression, OuterRef, Q, TextField, Value
-from django.db.models.functions import JSONObject
+from django.db.models import BooleanField, Func, JSONField, Q, TextField, Value
 
 from accounts.models import User
-from ledger.browse import conditions, words
-from ledger.browse.filters import Filters
-from runs import planner, ports, web
-
-ARGS = JSONObject(args="args")
-"""As the field that a policy names."""
+from ledger.browse import conditions
+from ledger.browse.conditions import Condition
+from runs import ports, shown, web
 
 
-def not_from(filters: Filters, user: User) -> Q:
-    """What is asked of an effect besides, so that these filters tell this person nothing hidden."""
-    where = Q()
-    if user.has_perm(web.REVEAL) or not (filters.conditions or filters.text):
-        return where
-    masks = ports.masks()
-    hiding = masks.hiding(user)
-    found = [
-        hiding(
-            f"args.{each.path}", words.Words(OuterRef("args"), Value(conditions.place(each.path)))
-        )
-        for each in filters.conditions
-    ]
-    if filters.text:
-        typed = [each for ways in words.spellings(filters.text) for each in ways]
-        sought = words.Lower(Value(typed, ArrayField(TextField())))
-        found.append(hiding("", sought))
-        masked = map(conditions.places_within, masks.anywhere(user).paths)
-        for place in (conditions.secret_places(), *masked):
-            where &= ~_holds(place, sought)
-    for hidden in found:
-        where &= ~Q(planner.beside(hidden, run="run"))
-    return where
+def words(sought: list[list[str]], user: User, *, named: Q) -> Q:
+    """What is asked of an effect besides having these words: that each of them, in one of its
+    spellings, is shown to this person. `named`: what finds it for everybody."""
+    if user.has_perm(web.REVEAL):
+        return Q()
+    given = ("args", "run__input", "run__title", Value(sought, JSONField()))
+    return named | _shows("ledger_shows_words", user, *given)
 
 
-def _holds(place: str, sought: Expression) -> Q:
-    """Some value there is one of these, in what the effect or what its run was given.
+def value(path: str, compared: list[Condition], user: User) -> Q:
+    """What is asked of an effect besides having such a value: that one is shown to this person."""
+    if user.has_perm(web.REVEAL):
+        return Q()
+    sought = Value(conditions.jsonpath(path, compared), TextField())
+    return _shows("ledger_shows_value", user, "args", sought)
 
-    Asked of both at once: of the effect alone it would be asked before everything else.
-    """
-    given, started = (words.Words(each, Value(place)) for each in (ARGS, "run__input"))
-    held = words.Both(given, started)
-    return Q(words.HasOne(held, sought))
+
+def _shows(function: str, user: User, *asked: Value | str) -> Q:
+    """See migration 0014."""
+    cloak = ports.masks().cloaked(user)("run_id", "agent")
+    told = (cloak, shown.names(), *asked)
+    return Q(Func(*told, function=function, output_field=BooleanField()))

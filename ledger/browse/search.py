@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import groupby
 from uuid import UUID
@@ -79,7 +79,7 @@ def scope(filters: Filters, user: User) -> Scope:
     """Of the effects that this person may see. A constant number of queries."""
     few = visible.few(user, FEW)
     seen = visible.within(user, "run") if few is None else planner.within("run_id", few)
-    sides = [*_sides(filters), *_readers(few)]
+    sides = [*_sides(filters, user), *_readers(few)]
     plain = _plain(filters)
     looked = [(side, found) for side in sides if (found := side.look()) is not None]
     rarest, rare = min(looked, key=lambda each: each[1].number, default=(None, None))
@@ -89,7 +89,8 @@ def scope(filters: Filters, user: User) -> Scope:
     for side in sides:
         if side is not rarest or not side.exact:
             where &= side.where
-    where &= hidden.not_from(filters, user)
+    for side in sides:
+        where &= side.shown
     breadth = Breadth.IN_ORDER if plain else Breadth.EVERYTHING
     return Scope(
         where=where,
@@ -110,13 +111,15 @@ class _Side:
     """The very same. Otherwise some of them may not meet `where`."""
     expected: int = 0
     """Effects that the planner expects to meet it; 0: it has not been asked."""
+    shown: Q = field(default_factory=Q)
+    """What is asked besides, and last, so that finding it tells its reader nothing hidden."""
 
     def look(self) -> planner.Ids | None:
         """The ids; None if there are more than MOST."""
         return None if self.expected > words.COMMON else planner.Ids.found(self.ids, most=MOST)
 
 
-def _sides(filters: Filters) -> Iterator[_Side]:
+def _sides(filters: Filters, user: User) -> Iterator[_Side]:
     if filters.settled_by_hand:
         yield _side(~Q(settled_by=""))
     if filters.incident:
@@ -130,9 +133,9 @@ def _sides(filters: Filters) -> Iterator[_Side]:
     if filters.reference:
         yield _reference(filters.reference)
     for path, compared in _by_path(filters.conditions):
-        yield _compared(path, compared)
+        yield replace(_compared(path, compared), shown=hidden.value(path, compared, user))
     if filters.text:
-        yield _text(filters)
+        yield _text(filters, user)
 
 
 def _is_shorter(few: planner.Ids, sides: list[_Side]) -> bool:
@@ -186,10 +189,7 @@ def _somebody(name: str, role: Role) -> _Side:
         Role.SETTLED: ~Q(settled_by="") & Q(settled_by__in=_labels(name)),
     }
     asked = list(parts.values()) if role is Role.ANY else [parts[role]]
-    where = Q()
-    for part in asked:
-        where |= part
-    return _Side(where=where, ids=tuple(map(_ids, asked)), exact=True)
+    return _Side(where=_any(*asked), ids=tuple(map(_ids, asked)), exact=True)
 
 
 def _people(name: str) -> list[User]:
@@ -252,24 +252,30 @@ def _compared(path: str, asked: list[Condition]) -> _Side:
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _text(filters: Filters) -> _Side:
+def _text(filters: Filters, user: User) -> _Side:
     text = filters.text.replace("\x00", "").strip()
     sought = words.spellings(text)
-    parts = [_begins(text), Q(tool__in=_tools_like(text)), _key(text)]
+    named = [_begins(text), Q(tool__in=_tools_like(text)), _key(text)]
     identity = _uuid(text)
     if identity is not None:
-        parts += [Q(uid=identity), Q(run_id=identity)]
+        named += [Q(uid=identity), Q(run_id=identity)]
+    parts = list(named)
     if filters.in_arguments:
         parts.append(Q(_newest(), IContains(_Values("args"), text)))
-    where = words.all_of("sought__words", sought)
-    for part in parts:
-        where |= part
     return _Side(
-        where=where,
+        where=_any(*parts, words.all_of("sought__words", sought)),
         ids=(*map(_ids, parts), words.known_by(sought)),
         exact=True,
         expected=words.expected(sought),
+        shown=hidden.words(sought, user, named=_any(*named)),
     )
+
+
+def _any(*parts: Q) -> Q:
+    where = Q()
+    for part in parts:
+        where |= part
+    return where
 
 
 def _begins(text: str) -> Q:

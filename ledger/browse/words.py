@@ -55,30 +55,3 @@ class HasOne(Func):
     template = "%(expressions)s)::text[])))"
     arg_joiner = " && ARRAY(SELECT lower(unnest(("
     output_field = BooleanField()
-
-
-class Lower(Func):
-    """Words in lower case as the database makes it; it may know no letters but those of ASCII."""
-
-    template = "ARRAY(SELECT lower(unnest((%(expressions)s)::text[])))"
-    output_field = ArrayField(TextField())
-
-
-class Words(Func):
-    """The values of a JSON document at a path, as searches know them."""
-
-    template = (
-        "ARRAY(SELECT CASE jsonb_typeof(held)"
-        " WHEN 'number' THEN trim_scale((held #>> '{}')::numeric)::text"
-        " ELSE lower(held #>> '{}') END FROM jsonb_path_query(%(expressions)s)::jsonpath) held)"
-    )
-    arg_joiner = ", ("
-    output_field = ArrayField(TextField())
-
-
-class Both(Func):
-    """The values of two arrays."""
-
-    template = "(%(expressions)s)"
-    arg_joiner = " || "
-    output_field = ArrayField(TextField())

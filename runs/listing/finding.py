@@ -13,16 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.lookups import Overlap
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import (
-    Model,
-    Q,
-    QuerySet,
-)
+from django.db.models import Model, Q, QuerySet, TextField, Value
 
 from accounts.models import User
 from audit.models import ClockTimestamp
-from runs import planner, ports, queries, standing, visible, web
+from runs import planner, ports, queries, shown, standing, visible, web
 from runs.listing.filters import Filters
 from runs.listing.search import LIKE_AN_ID, Leaf, Search
 from runs.models import Run, RunSought
@@ -106,7 +104,7 @@ def of(filters: Filters, user: User) -> Scope:
     where = _plain(filters)
     for side in sides:
         where &= side.where
-    where &= _not_hidden(filters.search.leaves, user)
+    where &= _shown(filters.search.leaves, user)
     looked = (*(side.look() for side in sides), visible.few(user, FEW))
     rare = (found for found in looked if found is not None)
     return Scope(
@@ -187,14 +185,14 @@ def _sides(search: Search) -> Iterator[_Side]:
         yield _any(*_id(search.named["id"]))
 
 
-def _not_hidden(leaves: Sequence[Leaf], user: User) -> Q:
-    """No run is found by a value that its pages hide from who searches: that would tell it."""
+def _shown(leaves: Sequence[Leaf], user: User) -> Q:
+    """Every run is found by what its pages show to who searches: else the list would tell it."""
     where = Q()
     if leaves and not user.has_perm(web.REVEAL):
-        hiding = ports.masks().hiding(user)
+        found = shown.leaves("input", ports.masks().cloaked(user)("id", "agent"))
         for leaf in leaves:
-            hidden = hiding(leaf.path, sorted(leaf.forms))
-            where &= ~Q(planner.beside(hidden, run="pk"))
+            spellings = Value(leaf.spellings, ArrayField(TextField()))
+            where &= Q(Overlap(found, spellings))
     return where
 
 
