@@ -17,6 +17,7 @@ from approvals import exported, queries, trace, waiting
 from approvals.models import Decision, Request
 from approvals.status import DELIVERIES, STATES, Status
 from approvals.timeline import events, spans
+from runs import planner
 from runs.models import Run
 from runs.story import (
     Ahead,
@@ -90,7 +91,9 @@ class Story:
         return None
 
     def remarks(self, run_ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
-        found = queries.visible_to(user).filter(run_id__in=run_ids, status=Status.PENDING)
+        found = queries.visible_to(user).filter(
+            planner.among("run_id", planner.Ids.of(run_ids)), status=Status.PENDING
+        )
         return {
             request.run_id: Remark(
                 reason=told(

@@ -18,7 +18,7 @@ from accounts.models import User
 from audit.models import ClockTimestamp
 from ledger import errors, status
 from ledger.models import Effect, EffectAttempt, Incident, Look
-from runs import statements, visible
+from runs import planner, statements, visible
 from runs.models import Lease
 from runs.status import State
 
@@ -97,7 +97,7 @@ def of_runs(run_ids: tuple[UUID, ...]) -> dict[UUID, OfRun]:
     """Of those of these runs that have effects."""
     doubtful = Q(status=status.Status.IN_DOUBT)
     counted = (
-        Effect.objects.filter(run_id__in=run_ids)
+        Effect.objects.filter(planner.among("run_id", planner.Ids.of(run_ids)))
         .values("run_id")
         .annotate(
             count=Count("pk"),

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce, Greatest, Least
 from accounts import clock, once
 from accounts.models import User
 from audit.models import ClockTimestamp
-from runs import chain, errors, ports, standing, visible, workers
+from runs import chain, errors, planner, ports, standing, visible, workers
 from runs.advice import house
 from runs.models import Attempt, Run
 from runs.standing import Seen, Standing
@@ -98,16 +98,13 @@ def _remarks(ids: Collection[UUID], user: User) -> dict[UUID, Remark]:
 @once.a_page
 def attention() -> Q:
     """Runs that an operator must look at. One query for each layer above that knows of some."""
-    troubled = {
-        run_id
-        for story in ports.stories()
-        if (found := story.troubled()) is not None
-        for run_id in found[:MOST_TROUBLED]
-    }
+    found = (story.troubled() for story in ports.stories())
+    ids = {run_id for each in found if each is not None for run_id in each[:MOST_TROUBLED]}
+    troubled = planner.within("pk", planner.Ids.of(ids))
     still = standing.stuck() | standing.stalled() | Q(status=Status.PARKED)
     # The first part alone is answered by indexes; the rest looks at the few that are left.
-    likely = Q(status__in=(Status.RUNNING, Status.PARKED)) | Q(pk__in=troubled)
-    return likely & (still | Q(pk__in=troubled))
+    likely = Q(status__in=(Status.RUNNING, Status.PARKED)) | troubled
+    return likely & (still | troubled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +151,7 @@ def _attempts(ids: Sequence[UUID]) -> dict[UUID, tuple[Attempt, timedelta]]:
     )
     end = Greatest(left, F("started_at"))
     worked = Window(Sum(end - F("started_at")), partition_by=F("run_id"))
-    each = Attempt.objects.filter(run_id__in=ids).annotate(worked=worked)
+    of_these = planner.among("run_id", planner.Ids.of(ids))
+    each = Attempt.objects.filter(of_these).annotate(worked=worked)
     newest = each.order_by("run_id", "-fence").distinct("run_id")
     return {attempt.run_id: (attempt, attempt.worked) for attempt in newest}
