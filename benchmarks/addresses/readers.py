@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.db.models import Count, QuerySet
-from django.utils.http import urlencode
 
 from accounts.models import User
 from runs.models import Run
@@ -50,9 +50,7 @@ def listed(
 ) -> Iterable[Page]:
     """The same list with several sets of parameters."""
     for what, query in asked.items():
-        parameters = (
-            f"?{urlencode({key: str(value) for key, value in query.items()})}" if query else ""
-        )
+        parameters = f"?{urlencode(query, doseq=True)}" if query else ""
         yield Page(name=f"{name} {what}".strip(), reader=reader, address=address + parameters)
 
 

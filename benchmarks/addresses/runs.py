@@ -12,6 +12,7 @@ from accounts.models import User
 from approvals.models import Request
 from benchmarks.addresses.readers import Page, Readers, listed
 from runs import visible
+from runs.listing.forms import COLUMNS, SIZES
 from runs.models import Run
 from runs.trace import listing
 
@@ -52,7 +53,10 @@ def _list(who: Readers) -> Iterator[Page]:
         "of an error and an agent": {"error": "ValueError", "agent": "mailing"},
         "driven": {"status": "driven"},
         "ended in an hour long ago": _ended(0.5),
-        "with all columns, 200 rows": {"col": "attempts", "size": 200},
+        "with all columns, as long as can be": {
+            "col": [name for name, _ in COLUMNS],
+            "size": SIZES[-1],
+        },
         "by an id": {"q": run.pk if run else ""},
         "by the end of an id": {"q": str(run.pk)[-8:] if run else ""},
         "by what is not there": {"q": "zzzzzz"},

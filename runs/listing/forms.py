@@ -36,7 +36,8 @@ COLUMNS = (
     ("ended", _("Ended")),
 )
 """What rows show besides if the address says so."""
-SIZES = (50, 100, 200)
+SIZES = (25, 50, 75)
+"""Rows on a page: with all columns, the most of them have less than 100,000 bytes."""
 LOOKS = ("col", "size")
 """How the list looks, not what it holds."""
 MORE = ("version", "error", "started_from", "started_until", "ended_from", "ended_until")

@@ -105,7 +105,7 @@ def _asked(query: QueryDict, form: FilterForm, user: User) -> Page:
                 query=query,
                 user=user,
                 scope=scope,
-                size=form.cleaned_data["size"] or forms.SIZES[0],
+                size=form.cleaned_data["size"] or queries.PAGE,
             )
             page = asked.again() if "shown" in query else asked.page()
             return Page(

@@ -26,7 +26,7 @@ FILTERED = (
         for query in (
             *("status=running", "status=queued", "status=waiting", "status=parked", "status=stuck"),
             *("status=failed", "status=stalled", "owner=me", "since=24h", "agent=refund_desk"),
-            *("q=order_id:10382", "q=refund", "version=1.0", "error=Timeout", "size=200"),
+            *("q=order_id:10382", "q=refund", "version=1.0", "error=Timeout", "size=75"),
         )
     ),
     *(
