@@ -16,6 +16,8 @@ from tests.approvals.conftest import approve, due_in, reject
 from tests.support.people import person
 from tests.support.web import html_of, link, text_of
 
+OLDEST = "2020-01-01T00:00:00%2B00:00~00000000-0000-0000-0000-000000000000"
+
 
 def test_the_inbox_shows_what_needs_me_the_nearest_deadline_first(as_ben, asked):
     later, sooner = asked(refund("Later")), asked(refund("Sooner"))
@@ -190,6 +192,10 @@ def test_decided_requests_are_found_by_words_and_by_when(as_ben, asked, eve):
     assert found(start="yesterday") == []
     page = text_of(as_ben.get("/approvals/?view=decided&q=zebra"))
     assert "No decision for these filters" in page
+    page = text_of(as_ben.get("/approvals/?view=decided&start=yesterday"))
+    assert "These filters cannot be used From: Write a day" in page
+    page = text_of(as_ben.get(f"/approvals/?view=decided&after={OLDEST}"))
+    assert "The list ends before this place" in page
 
 
 def test_pages_of_what_was_decided_keep_the_filters(as_ben, asked, eve, monkeypatch):
