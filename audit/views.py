@@ -20,7 +20,7 @@ from audit.forms import FiltersForm
 from audit.models import Entry
 from audit.verbs import VERBS, Verb
 
-SIZE = 30
+SIZE = 25
 """Entries on a page."""
 MOST_PEOPLE = 200
 """Names that the field "Who" suggests."""
