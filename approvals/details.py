@@ -114,7 +114,7 @@ def of(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
     votes = list(request.votes.select_related("user", "on_behalf_of").order_by("at", "pk"))
     free = user.has_perm(replies.ANSWER)
     asked = replies.asked(request, gate, free=free)
-    hidden = 0
+    lapse, hidden = _lapse(request), 0
     if not reveal:
         hidden = _hide(request, votes, masks.for_reader(gate.masked, person.groups))
     if hidden:
@@ -134,7 +134,7 @@ def of(request_id: UUID, user: User, *, reveal: bool = False) -> Detail:
         state=STATES[request.status],
         gate=gate,
         sentence=gate.sentence,
-        lapse=_lapse(request),
+        lapse=lapse,
         deadline=request.deadline,
         votes=votes,
         decision=decision,

@@ -163,5 +163,5 @@ def answer(
 def _of(payload: object) -> Mapping[str, Any]:
     one = _one(payload)
     if one is None:
-        raise TypeError("not a request in Agent Inbox's format")
+        raise base.Unshaped
     return one

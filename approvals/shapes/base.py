@@ -149,6 +149,10 @@ class Malformed(Exception):
     """The payload only looks like its shape, so no answer would fit; the message says why."""
 
 
+class Unshaped(Malformed):
+    """A policy hides so much of the payload that the rest has its shape no more."""
+
+
 class BadReply(Exception):
     """A reply is not of the form that the shape wants; the message says why."""
 

@@ -46,8 +46,12 @@ def detect(payload: object, schema: object = None) -> Shape:
 
 
 def describe(shape: str, payload: object) -> Question:
-    """The question in `payload`, which may be the stored form that `canonical.visible` made."""
-    return KINDS[Shape(shape)].describe(payload)
+    """The question in `payload`, which may be the stored form that `canonical.visible` made, or
+    what a policy leaves of it."""
+    try:
+        return KINDS[Shape(shape)].describe(payload)
+    except base.Unshaped:
+        return plain.describe(payload)
 
 
 def calls(shape: str, payload: object) -> tuple[Call, ...]:

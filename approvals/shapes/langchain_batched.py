@@ -117,5 +117,5 @@ def answer(
 
 def _of(payload: object) -> Mapping[str, Any]:
     if not isinstance(payload, Mapping):
-        raise TypeError("a batch of LangChain's is a mapping")
+        raise base.Unshaped
     return payload

@@ -136,5 +136,5 @@ def answer(
 
 def _of(payload: object) -> Mapping[str, Any]:
     if not isinstance(payload, Mapping):
-        raise TypeError("a question of ours is a mapping")
+        raise base.Unshaped
     return payload

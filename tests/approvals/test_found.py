@@ -51,10 +51,9 @@ def effect(run: Run, args: object) -> Effect:
     )
 
 
-def found(user: User, **asked: str) -> int:
+def found(user: User, *, where: str = "", text: str = "") -> int:
     """How many effects the list has, however it was asked: its page and its counts agree."""
-    where = read(asked.pop("where", ""))
-    listing = Listing.of(Filters(conditions=where, **asked), user)
+    listing = Listing.of(Filters(conditions=read(where), text=text), user)
     page, counts = listing.page(), listing.counts()
     assert not counts or counts["sent"].number == len(page)
     return len(page)

@@ -60,6 +60,42 @@ def test_a_mask_may_name_a_field_of_the_question_and_a_place_in_a_list():
     assert payload["notes"][1] == {"text": "b"}
 
 
+BATCH = {
+    "action_requests": [{"name": "pay", "args": {"to": {"iban": IBAN}}}],
+    "review_configs": [{"action_name": "pay", "allowed_decisions": ["approve", "reject"]}],
+}
+INBOX = {
+    "action_request": {"action": "pay", "args": {"iban": IBAN}},
+    "config": {"allow_accept": True, "allow_ignore": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "mask"),
+    [
+        (ours(args=ARGS), "payload"),
+        (BATCH, "payload"),
+        (BATCH, "payload.action_requests"),
+        (INBOX, "payload"),
+        (INBOX, "payload.action_request"),
+        ({"to": IBAN}, "payload"),
+    ],
+    ids=["ours", "batch", "calls", "inbox", "action", "plain"],
+)
+@pytest.mark.parametrize("since", ["before", "meanwhile"])
+def test_a_policy_may_hide_all_of_a_question(client, waiting_run, rule, ben, value, mask, since):
+    run = waiting_run()
+    if since == "before":
+        rule(masked=[f"{mask}: treasury"])
+    request = ask(run, pending(value))
+    rule(masked=[f"{mask}: treasury"])
+    for reader, shown in ((ben, False), (person("Tess", "finance", "approver", "treasury"), True)):
+        client.force_login(reader)
+        assert (IBAN in html_of(client.get(page_of(request)))) is shown
+        for page in (reverse("approvals:inbox"), reverse("runs:tab", args=[run.pk, "approvals"])):
+            assert client.get(page).status_code == 200
+
+
 def test_only_members_of_the_named_groups_see_it(client, masked, ben):
     client.force_login(ben)
     page = client.get(page_of(masked))
