@@ -1,7 +1,7 @@
 """How long a page may search.
 
 A page wants the first rows, and an index has them. So a statement that takes long is given up, and
-none is shared out among processes: to start these takes longer than to find a page.
+none is shared out among processes or compiled: to start that takes longer than to find a page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ SECONDS = 5
 """That one statement may take."""
 _LIMITS = (
     "SELECT set_config('statement_timeout', %s, true),"
-    " set_config('max_parallel_workers_per_gather', '0', true)"
+    " set_config('max_parallel_workers_per_gather', '0', true),"
+    " set_config('jit', 'off', true)"
 )
 
 

@@ -6,8 +6,9 @@
 3. A filter that few effects meet is answered by its own index, whatever else is asked for; one that
    many meet is answered while walking down the list: see `browse.search`. Nothing counts further
    than `listing.MOST`.
-4. A search finds whole values only. Parts of values, and comparisons of fields that are hidden from
-   the reader, would tell letter by letter what is hidden.
+4. A search finds whole values only, and only by those that pages show to the reader: see
+   `browse.hidden`. Parts of values, and comparisons of fields that are hidden, would tell letter by
+   letter what is hidden.
 """
 
 from __future__ import annotations

@@ -22,11 +22,15 @@ def test_a_statement_that_takes_long_is_given_up(monkeypatch) -> None:
     assert _ask("SHOW statement_timeout") == before
 
 
-def test_no_statement_is_shared_out_while_a_page_searches() -> None:
+@pytest.mark.parametrize(
+    ("name", "before", "within"),
+    [("max_parallel_workers_per_gather", "2", "0"), ("jit", "on", "off")],
+)
+def test_no_statement_is_shared_out_or_compiled_while_a_page_searches(name, before, within) -> None:
     with transaction.atomic():
-        _ask("SELECT set_config('max_parallel_workers_per_gather', '2', true)")
+        _ask(f"SELECT set_config('{name}', '{before}', true)")
         with patience.patience(TooSlowError):
-            assert _ask("SHOW max_parallel_workers_per_gather") == "0"
+            assert _ask(f"SHOW {name}") == within
 
 
 def test_another_error_of_the_database_stays_what_it_is() -> None:
