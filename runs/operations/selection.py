@@ -61,13 +61,20 @@ def of(asked: QueryDict, kind: Kind, user: User) -> Selection:
     query = filters(asked, user)
     form = FilterForm(query, user=user)
     if not form.is_valid() or not form.used:
-        return Selection(kind=kind, wrong=_("These filters cannot be used. Choose others."))
+        return Selection(kind=kind, wrong=_wrong(form))
     found = _matching(form, kind, user).page(limit=MOST + 1)
     on = list(forms.on(form, query))
     if len(found) > MOST:
         wrong = _("More than %(most)s runs meet these filters. Narrow them first.")
         return Selection(kind=kind, filters=on, wrong=wrong % {"most": f"{MOST:,}"})
     return _selection(found, kind, user, query=query.urlencode(), filters=on)
+
+
+def _wrong(form: FilterForm) -> str:
+    if form.is_valid():
+        return _("No filter is on, and all runs there are cannot be meant. Choose a filter first.")
+    said = [f"{bound.label}: {bound.errors[0]}" for bound in form if bound.errors]
+    return " ".join((_("These filters cannot be used."), *said))
 
 
 def matched(asked: QueryDict, kind: Kind, user: User) -> int | None:
