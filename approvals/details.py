@@ -25,7 +25,7 @@ from approvals import (
     votes,
 )
 from approvals.eligibility import Involved, Person, Standing
-from approvals.errors import NotEligible
+from approvals.errors import ApprovalsError, NotEligible
 from approvals.models import Decision, Request, Vote
 from approvals.policies import masks
 from approvals.policies.rule import Policy
@@ -190,7 +190,7 @@ def _refusals(
     """Why this person may not approve and may not reject; empty where they may."""
     shut = _shut(request)
     if not shut and request.votes.filter(user_id=person.user_id).exists():
-        shut = str(eligibility.voted())
+        shut = eligibility.voted()
     return {
         verdict: speech.shown(
             shut
@@ -217,16 +217,16 @@ def _echo(request: Request, gate: Gate, person: Person, involved: Involved) -> N
     return None
 
 
-def _shut(request: Request) -> str:
+def _shut(request: Request) -> str | ApprovalsError:
     """Why nobody may decide this request; empty if it is open."""
     if request.status != Status.PENDING:
         return STATES[request.status].sentence
     if request.run.cancel_asked_at is not None:
-        return str(errors.CancelAsked())
+        return errors.CancelAsked()
     if request.run.ended:
-        return str(errors.Withdrawn())
+        return errors.Withdrawn()
     if deadlines.passed(request):
-        return str(errors.DeadlinePassed(request))
+        return errors.DeadlinePassed(request)
     return ""
 
 

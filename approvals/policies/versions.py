@@ -14,9 +14,10 @@ from datetime import timedelta
 
 from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop as noop
 from psycopg.errors import LockNotAvailable
 
-from accounts import actors, clock
+from accounts import actors, clock, speech
 from accounts import errors as people
 from accounts.actors import Actor
 from accounts.speech import later
@@ -43,6 +44,26 @@ class Change:
     verb: str
     what: str
     name: str
+
+
+DEEDS = {
+    "changed": noop("changed {name}"),
+    "added": noop("added {name}"),
+    "removed": noop("removed {name}"),
+}
+RENAMED = noop("changed {was}, now {now}")
+AS_SET = noop("as the settings had them")
+
+
+def told(version: PolicyVersion) -> str:
+    """What it changed, in the reader's words; English is what is kept."""
+    deed, _space, name = version.what.partition(" ")
+    if deed not in DEEDS:
+        return speech.shown(version.what)
+    was, renamed, now = name.partition(", now ")
+    if renamed:
+        return speech.shown(RENAMED).format(was=was, now=now)
+    return speech.shown(DEEDS[deed]).format(name=name)
 
 
 def save(  # noqa: PLR0913 (what a form sends)
@@ -165,7 +186,7 @@ def _stored(
     if made.policies == before.policies:
         raise errors.NothingChanged
     if newest is None:
-        _keep(before.policies, 1, by_label="settings", what="as the settings had them")
+        _keep(before.policies, 1, by_label="settings", what=AS_SET)
     version = _keep(
         made.policies,
         newest.number + 1 if newest else 2,

@@ -26,6 +26,7 @@ def policies(request: HttpRequest) -> HttpResponse:
     context = {
         "book": book,
         "newest": newest,
+        "what": versions.told(newest) if newest else "",
         "rules": rules.of_book(book),
         "may_change": user.has_perm(versions.PERMISSION),
         "drifted": newest is not None and _drifted(book),
@@ -49,7 +50,7 @@ def history(request: HttpRequest) -> HttpResponse:
         found = found.filter(number__lt=int(before[:9]))
     shown = list(found[: PAGE + 1])
     context = {
-        "versions": shown[:PAGE],
+        "versions": [(each, versions.told(each)) for each in shown[:PAGE]],
         "older": f"?before={shown[PAGE - 1].number}" if len(shown) > PAGE else "",
         "first": not before,
     }
@@ -67,6 +68,7 @@ def version(request: HttpRequest, number: int) -> HttpResponse:
     newer = PolicyVersion.objects.filter(number__gt=number).order_by("number").first()
     context = {
         "version": found,
+        "what": versions.told(found),
         "former": former,
         "newer": newer,
         "before": _by_name(former) if former else {},

@@ -16,6 +16,8 @@ import hmac
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
+from django.utils.translation import gettext_noop as noop
+
 HEADER = "Stripe-Signature"
 LONGEST_HEADER = 4096
 
@@ -35,9 +37,9 @@ def verify(
         for signature in signatures:
             good |= hmac.compare_digest(expected, signature.encode(errors="replace"))
     if not good:
-        raise BadSignature("no signature fits")
+        raise BadSignature(noop("no signature fits"))
     if abs(now - datetime.fromtimestamp(int(moment), UTC)) > tolerance:
-        raise BadSignature("it was signed too long ago, or the clocks differ")
+        raise BadSignature(noop("it was signed too long ago, or the clocks differ"))
 
 
 def sign(secret: str, moment: str, body: bytes) -> str:
@@ -48,7 +50,7 @@ def sign(secret: str, moment: str, body: bytes) -> str:
 def _read(header: str) -> tuple[str, list[str]]:
     """The second and the signatures of scheme v1. Other schemes are left out."""
     if not header or len(header) > LONGEST_HEADER:
-        raise BadSignature("there is no signature")
+        raise BadSignature(noop("there is no signature"))
     moment, signatures = "", []
     for name, value in _pairs(header):
         if name == "t":
@@ -56,7 +58,7 @@ def _read(header: str) -> tuple[str, list[str]]:
         elif name == "v1":
             signatures.append(value)
     if not (moment.isascii() and moment.isdigit() and len(moment) <= 11):
-        raise BadSignature("it does not say when it was signed")
+        raise BadSignature(noop("it does not say when it was signed"))
     return moment, signatures
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext as _
 
+from accounts import speech
 from accounts.models import User
 from runs import errors, visible
 from runs.models import Operation, OperationItem
@@ -59,6 +61,13 @@ class Shown:
     title: str
     """Empty for what the reader may not see."""
 
+    @property
+    def why(self) -> str:
+        """What is kept of its outcome, in the reader's language."""
+        if self.item.outcome == Outcome.STOPPED:
+            return _("Stopped by {person}.").format(person=self.item.operation.stopped_by)
+        return speech.shown(self.item.why)
+
 
 def of(operations: Iterable[Operation]) -> list[Progress]:
     """One query for all of them."""
@@ -101,7 +110,7 @@ def items(operation: Operation, user: User, *, outcome: str, after: int, limit: 
     found: QuerySet[OperationItem] = operation.items.filter(position__gt=after)
     if outcome:
         found = found.filter(outcome=outcome)
-    shown = list(found.select_related("run").order_by("position")[:limit])
+    shown = list(found.select_related("run", "operation").order_by("position")[:limit])
     ids = [item.run_id for item in shown]
     seen = set(visible.to(user).filter(pk__in=ids).values_list("pk", flat=True))
     return [

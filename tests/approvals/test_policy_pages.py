@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from approvals import policy
 from approvals.models import Delegation, PolicyVersion
+from approvals.policies import versions
 from approvals.policies.form import PolicyForm
 from approvals.policies.rule import Policy
 from audit.models import Entry
@@ -329,3 +330,21 @@ def test_somebody_elses_delegation_is_not_shown(client, ben, eve, as_rut):
     assert "Eve for Ben" not in text_of(client.get(PAGE))
     made = Delegation.objects.get()
     assert client.get(reverse("approvals:delegation_end", args=[made.pk])).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("kept", "german"),
+    [
+        ("changed small refunds", "small refunds geändert"),
+        ("changed small refunds, now refunds", "small refunds geändert, jetzt refunds"),
+        ("added {x}", "{x} hinzugefügt"),
+        ("removed refunds", "refunds entfernt"),
+        ("as the settings had them", "wie die Einstellungen sie hatten"),
+        ("something else", "something else"),
+    ],
+)
+def test_what_a_version_changed_is_told_in_the_language_of_the_reader(kept, german):
+    version = PolicyVersion(what=kept)
+    assert versions.told(version) == kept
+    with translation.override("de"):
+        assert versions.told(version) == german

@@ -15,6 +15,7 @@ from tests.approvals.at_the_page import REFUND, form, page_of, refund
 from tests.approvals.conftest import (
     approve,
     ask,
+    due_in,
     effect,
     now,
     pending,
@@ -174,6 +175,15 @@ def test_an_effect_that_happened_already_is_told_before_the_decision(as_ben, ask
 
 def live_url(response) -> str:
     return link(response, r'id="progress"[^>]*hx-get="([^"]+)"')
+
+
+def test_a_deadline_that_has_passed_is_told_in_the_language_of_the_reader(as_ben, asked):
+    request = asked(refund())
+    due_in(request, timedelta(minutes=-1))
+    assert "The deadline was" in text_of(as_ben.get(page_of(request)))
+    german = text_of(as_ben.get(page_of(request), headers={"Accept-Language": "de"}))
+    assert "Die Anfrage ist verfallen" in german
+    assert "The deadline was" not in german
 
 
 def test_a_page_whose_request_was_decided_switches_its_buttons_off(as_ben, asked, eve):

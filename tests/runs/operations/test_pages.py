@@ -280,6 +280,7 @@ def test_stopping_from_the_page(client, ada) -> None:
     page = client.post(f"{url}stop/", follow=True)
     assert "has ended" in text_of(page)
     assert "Stopped by Ada" in text_of(page)
+    assert "Angehalten von Ada" in text_of(client.get(url, headers={"Accept-Language": "de"}))
 
 
 def test_auditors_see_operations_and_stop_none(client) -> None:
