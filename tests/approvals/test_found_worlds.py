@@ -1,4 +1,4 @@
-"""Effects are found by what pages show of them and by nothing else, in worlds made at random.
+"""Effects and runs are found by what pages show of them and by nothing else, in random worlds.
 
 Policies mask other fields than when people were asked, and effects have other arguments. What a
 search finds is compared with a search in the documents as pages show them.
@@ -23,6 +23,9 @@ from ledger.browse.forms import FilterForm
 from ledger.browse.listing import Listing
 from ledger.models import Effect
 from runs import masking, ports, visible
+from runs.listing import finding
+from runs.listing.filters import Filters as RunFilters
+from runs.listing.search import Leaf, Search
 from runs.masking import Cloak
 from runs.models import Run
 from tests.approvals.conftest import ask, ours, pending
@@ -157,6 +160,24 @@ def test_effects_are_found_by_what_pages_show_of_them(
     effects = world(at, settings, rule, waiting_run)
     for user in (person("Cy"), person("Tess", "auditor", "treasury"), person("Ben", "finance")):
         check(at, effects, user)
+
+
+@pytest.mark.parametrize("seed", range(WORLDS))
+def test_runs_are_found_by_what_pages_show_of_them(settings, rule, waiting_run, seed):
+    at = random.Random(seed)  # noqa: S311 (the same world each time)
+    world(at, settings, rule, waiting_run)
+    runs = list(Run.objects.all())
+    held = [each for run in runs for each in leaves(run.input) if each[1] not in (None, "")]
+    for user in (person("Cy"), person("Tess", "auditor", "treasury")):
+        cloaks = ports.masks().of_runs([run.pk for run in runs], user)
+        shown = {run: masking.mask(run.input, cloaks[run.pk]).value for run in runs}
+        for place, value in held:
+            path = ".".join(name for name in place if not name.isdecimal())
+            leaf = Leaf(path=path, value=value if isinstance(value, str) else json.dumps(value))
+            found = finding.matching(RunFilters(search=Search(leaves=(leaf,))), user)
+            known = "SELECT runs_leaves(%s) && %s::text[]"
+            want = [run for run in runs if asked(known, json.dumps(shown[run]), leaf.spellings)]
+            assert {*found} == {*want}, (leaf, user, [run.input for run in runs])
 
 
 @pytest.mark.parametrize("seed", range(4 * WORLDS))
