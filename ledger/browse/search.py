@@ -16,21 +16,18 @@ from itertools import groupby
 from uuid import UUID
 
 from django.db.models import (
-    BooleanField,
     Exists,
-    Func,
     Model,
     OuterRef,
     Q,
     QuerySet,
-    TextField,
     Value,
 )
 from django.db.models.lookups import IContains
 
 from accounts.models import User
 from ledger import ports, queries
-from ledger.browse import conditions, hidden, words
+from ledger.browse import conditions, documents, hidden, words
 from ledger.browse.conditions import Condition
 from ledger.browse.filters import Filters, Role
 from ledger.models import Effect, EffectAttempt, Incident, Number
@@ -234,7 +231,7 @@ def _by_path(asked: Iterable[Condition]) -> Iterator[tuple[str, list[Condition]]
 
 
 def _compared(path: str, asked: list[Condition]) -> _Side:
-    where = Q(_Meets("args", Value(conditions.jsonpath(path, asked))))
+    where = Q(documents.Meets("args", Value(conditions.jsonpath(path, asked))))
     alone = [[each.word] for each in asked if each.operator == "=" and each.word]
     if alone:
         return _Side(where=where, ids=(words.known_by(alone),), expected=words.expected(alone))
@@ -261,7 +258,7 @@ def _text(filters: Filters, user: User) -> _Side:
         named += [Q(uid=identity), Q(run_id=identity)]
     parts = list(named)
     if filters.in_arguments:
-        parts.append(Q(_newest(), IContains(_Values("args"), text)))
+        parts.append(Q(_newest(), IContains(documents.Values("args"), text)))
     return _Side(
         where=_any(*parts, words.all_of("sought__words", sought)),
         ids=(*map(_ids, parts), words.known_by(sought)),
@@ -299,24 +296,3 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-# --- what the ORM has no words for ----------------------------------------------------------------
-
-
-class _Meets(Func):
-    """Whether a JSON document has what a jsonpath looks for."""
-
-    template = "(%(expressions)s)::jsonpath)"
-    arg_joiner = " @? ("
-    output_field = BooleanField()
-
-
-class _Values(Func):
-    """All texts and numbers of a JSON document, as one text."""
-
-    template = (
-        "jsonb_path_query_array(%(expressions)s,"
-        """ '$.** ? (@.type() == "string" || @.type() == "number")')::text"""
-    )
-    output_field = TextField()
