@@ -93,6 +93,8 @@ class Listing:
     def counts(self) -> dict[str, Count]:
         """How many there are in each state, at least; empty where counting would take long: of
         filters that many effects meet and that have no index in the order of the list."""
+        if self.scope.breadth is Breadth.VEILED:
+            return self._on_one_page()
         if self.scope.rare is not None:
             found = dict(self.scope.effects().values_list("status").annotate(Counted("pk")))
             return {state: Count(found.get(state, 0)) for state in status.Status.values}
@@ -102,6 +104,14 @@ class Listing:
 
     def count(self) -> Count:
         return Count.upto(self.scope.effects().values("pk")[: MOST + 1].count())
+
+    def _on_one_page(self) -> dict[str, Count]:
+        """Of what one page has room for; empty where there is more."""
+        newest = self.scope.effects().order_by("-created_at", "-uid")
+        counted = Counter(newest.values_list("status", flat=True)[: search.PAGE + 1])
+        if counted.total() > search.PAGE:
+            return {}
+        return {state: Count(counted[state]) for state in status.Status.values}
 
     def _newest(self) -> dict[str, Count]:
         """Of the newest MOST; what is in doubt has an index of its own and is counted beyond."""

@@ -56,6 +56,9 @@ class Breadth(Enum):
     IN_ORDER = auto()
     """Only what has an index in the order of the list."""
     MIXED = auto()
+    VEILED = auto()
+    """Values that may be hidden from the reader, and nothing else that is rare: how many effects
+    hide them must not be told by what is counted, and what is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +92,11 @@ def scope(filters: Filters, user: User) -> Scope:
     for side in sides:
         where &= side.shown
     breadth = Breadth.IN_ORDER if plain else Breadth.EVERYTHING
-    return Scope(
-        where=where,
-        rare=rare,
-        breadth=Breadth.MIXED if sides or seen else breadth,
-    )
+    if sides or seen:
+        breadth = Breadth.MIXED
+    if any(side.shown for side in sides) and all(side.shown for side, _ in looked):
+        breadth = Breadth.VEILED
+    return Scope(where=where, rare=rare, breadth=breadth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from ledger.browse.conditions import read
 from ledger.browse.filters import Filters
 from ledger.browse.listing import Listing
 from ledger.models import Effect
+from runs import web
 from runs.models import Run
 from tests.approvals.conftest import ask, ours, pending
 from tests.support.people import person
@@ -51,10 +52,18 @@ def effect(run: Run, args: object) -> Effect:
     )
 
 
+def filters(*, where: str = "", text: str = "") -> Filters:
+    return Filters(conditions=read(where), text=text)
+
+
 def found(user: User, *, where: str = "", text: str = "") -> int:
-    """How many effects the list has, however it was asked: its page and its counts agree."""
-    listing = Listing.of(Filters(conditions=read(where), text=text), user)
+    """How many effects the list has: its page and its counts agree.
+
+    They are counted however many hide what is looked for, for who does not see that.
+    """
+    listing = Listing.of(filters(where=where, text=text), user)
     page, counts = listing.page(), listing.counts()
+    assert counts or not text + where or user.has_perm(web.REVEAL)
     assert not counts or counts["sent"].number == len(page)
     return len(page)
 
@@ -140,6 +149,18 @@ def test_an_effect_is_found_by_what_it_shows_whatever_it_hides(performed, args, 
     """Else who does not find it knows what is hidden."""
     performed(args, "args.pin", "args.lines.0")
     assert found(person("Cy"), **shown) == 1
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("asked", [{"text": "X9"}, {"where": "size = X9"}])
+def test_what_is_counted_does_not_tell_how_many_hide_it(performed, monkeypatch, asked):
+    monkeypatch.setattr(search, "PAGE", 2)
+    cy = person("Cy")
+    for shown in range(4):
+        counts = Listing.of(filters(**asked), cy).counts()
+        assert bool(counts) is (shown <= 2)
+        performed({"pin": "X9", "size": "X9"}, "args.pin")
+        performed({"pin": "X9", "size": "Y8"}, "args.pin")
 
 
 def test_policies_in_force_hide_what_may_hold_for_the_agent(waiting_run, settings):

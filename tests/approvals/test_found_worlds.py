@@ -148,6 +148,7 @@ def check(at: random.Random, effects: list[Effect], user: User) -> None:
         odd = [(one.args, one.run.input, cloaks[one.run_id]) for one in {*want} ^ {*found}]
         assert found == want, (question, user, odd)
         counts = listing.counts()
+        assert counts or not (filters.text or filters.conditions)
         assert not counts or counts["sent"].number == len(want)
 
 
