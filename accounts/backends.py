@@ -7,7 +7,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, Permission
 from django.db.models import Model, Q, QuerySet
 
-from accounts import rights
+from accounts import known, rights
 from accounts.models import User
 
 
@@ -16,6 +16,10 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
 
     def user_can_authenticate(self, user: AbstractBaseUser | AnonymousUser | None) -> bool:
         return isinstance(user, User) and user.may_sign_in
+
+    def get_user(self, user_id: int) -> AbstractBaseUser | None:
+        found = known.find(user_id) or super().get_user(user_id)
+        return found if self.user_can_authenticate(found) else None
 
     def get_all_permissions(
         self, user_obj: AbstractBaseUser | AnonymousUser, obj: Model | None = None

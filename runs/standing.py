@@ -106,6 +106,12 @@ def stall_after(agent: str) -> timedelta:
     return after
 
 
+def soonest_stall() -> timedelta:
+    """No run of any agent is stalled sooner."""
+    declared = (each.stall_after for each in registry.declarations().values())
+    return min((settings.RUNS_STALL_AFTER, *(after for after in declared if after)))
+
+
 def stuck() -> Q:
     """The filter for `is_stuck`."""
     over = Q(lease__expires_at__isnull=True) | Q(lease__expires_at__lte=ClockTimestamp())

@@ -17,7 +17,9 @@ from collections.abc import Callable
 from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 
+from accounts import known
 from signalbox import sharing, stamps
+from signalbox.stamps import Stamps
 
 LONGEST = 300
 """Seconds for which an answer may stand for a new one."""
@@ -40,20 +42,30 @@ class Unchanged:
             response = self.get_response(request)
             sharing.meet(request)
             return response
-        poll, now = _key(request), stamps.of(request.path)
+        poll, now = _key(request), stamps.now()
+        stamp = now.of(request.path) if now else ""
+        if now is None or not stamp:
+            return self.get_response(request)
         known = caches["polls"].get(poll)
-        if now and known == (request.headers.get("If-None-Match"), now):
+        if known == (request.headers.get("If-None-Match"), stamp):
             return HttpResponseNotModified(headers={"ETag": known[0]})
-        told = sharing.find(request, poll) if now else None
-        if told is not None:
-            response, now = told
-        else:
-            person = sharing.look(request) if now else None
-            response = self.get_response(request)
-            sharing.keep(request, response, poll=poll, stamp=now, person=person)
-        if now and response.status_code in (200, 304) and "ETag" in response:
-            caches["polls"].set(poll, (response["ETag"], now), LONGEST)
+        response, stamp = sharing.find(request, poll, now) or self._made(request, poll, now, stamp)
+        if response.status_code in (200, 304) and "ETag" in response:
+            caches["polls"].set(poll, (response["ETag"], stamp), LONGEST)
         return response
+
+    def _made(
+        self, request: HttpRequest, poll: str, now: Stamps, stamp: str
+    ) -> tuple[HttpResponse, str]:
+        """The answer of the view, and the stamp that was read before anything on it was."""
+        found = sharing.look(request, now)
+        if found is None:
+            return self.get_response(request), stamp
+        person, look = found
+        with known.person(sharing.known(person)), look.asks_once():
+            response = self.get_response(request)
+        sharing.keep(request, response, poll=poll, person=person, look=look)
+        return response, look.stamps.of(request.path)
 
 
 def _is_poll(request: HttpRequest) -> bool:

@@ -24,7 +24,7 @@ from django.core.cache import caches
 from django.db import DatabaseError, connection
 from django.db.models import Model
 
-from runs import dispatch, signs, statements, workers
+from runs import dispatch, signs, standing, statements, workers
 from runs.fleet import health
 from runs.models import Intervention, Run
 
@@ -39,8 +39,10 @@ CHECKPOINTS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 """LangGraph's tables, which belong to runs without saying so."""
 TOLD = ("audit_entry", "audit_seal", "audit_signature", "audit_anchor")
 """They grow with whatever is told; pages of one run show their own entries."""
-ALL_RUNS = ("/", "/runs/")
-"""Lists that say when leases end, what their holders do, and that no step has moved."""
+OVERVIEW, LIST = "/", "/runs/"
+ALL_RUNS = (OVERVIEW, LIST)
+"""Lists of all runs. The list says when leases end and what their holders do; the overview, only
+that no step has moved."""
 ASKED = ("/approvals/", "/me/waiting/")
 """What is asked of people, as a list and as a number."""
 OF_RUN = re.compile(r"^/runs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
@@ -59,33 +61,42 @@ class Stamps:
     """What is asked of people, and what belongs to no run."""
     beats: str
     """Leases, with every beat."""
+    still: str
+    """Leases in which no step has moved for so long that the run may have stalled."""
+
+    def of(self, path: str) -> str:
+        """Changes when the page there may have; empty if the database does not say."""
+        if path in ALL_RUNS:
+            return f"{self.everything} {self.beats if path == LIST else self.still}"
+        if path in ASKED:
+            return self.asked
+        of_run = OF_RUN.match(path)
+        if of_run is None:
+            return self.everything
+        own = _kept(f"stamp-{of_run[1]}", lambda: _of_run(of_run[1]))
+        return f"{self.apart} {own}" if own is not None else ""
+
+
+def now() -> Stamps | None:
+    """None if the database does not say."""
+    return _kept("stamps", _read)
 
 
 def of(path: str) -> str:
     """Changes when the page there may have; empty if the database does not say."""
-    stamps = _kept("stamps", _read)
-    if stamps is None:
-        return ""
-    if path in ALL_RUNS:
-        return f"{stamps.everything} {stamps.beats}"
-    if path in ASKED:
-        return stamps.asked
-    of_run = OF_RUN.match(path)
-    if of_run is None:
-        return stamps.everything
-    own = _kept(f"stamp-{of_run[1]}", lambda: _of_run(of_run[1]))
-    return f"{stamps.apart} {own}" if own is not None else ""
+    stamps = now()
+    return stamps.of(path) if stamps else ""
 
 
-def ask(name: str, **params: Any) -> tuple[str, ...] | None:
-    """The row that a statement of ours returns; None if the database does not say."""
+def ask(name: str, **params: Any) -> list[tuple[Any, ...]] | None:
+    """The rows that a statement of ours returns; None if the database does not say."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(statements.read("signalbox", name), params)
-            row: tuple[str, ...] = cursor.fetchone()
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
     except DatabaseError:
         return None
-    return row
+    return rows
 
 
 @cache
@@ -120,7 +131,7 @@ def _kept(name: str, read: Callable[[], Found | None]) -> Found | None:
 
 
 def _read() -> Stamps | None:
-    row = ask(
+    rows = ask(
         "stamp",
         beating=list(BEATING),
         of_runs=[*of_runs(), *TOLD],
@@ -128,19 +139,21 @@ def _read() -> Stamps | None:
         alive_for=workers.alive_for(),
         late_after=signs.LATE,
         long=health.LONG,
+        stall_after=standing.soonest_stall(),
     )
-    if row is None:
+    if rows is None:
         return None
-    everything, apart, asked, beats = row
+    ((everything, apart, asked, beats, still),) = rows
     there = dispatch.reachable()
     return Stamps(
         everything=f"{everything}.{there}",
         apart=f"{apart}.{there}",
         asked=f"{asked}.{there}",
         beats=str(beats),
+        still=str(still),
     )
 
 
 def _of_run(run_id: str) -> str | None:
-    row = ask("stamp_of_run", run=run_id)
-    return None if row is None else row[0]
+    rows = ask("stamp_of_run", run=run_id)
+    return rows[0][0] if rows else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from django import forms
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import Resolver404, resolve
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -64,8 +66,15 @@ Reads = Callable[[QueryDict], bool]
 """Whether somebody may read filters that somebody else has typed."""
 
 
-def of(user: User, path: str, reads: Reads = lambda _: True) -> list[SavedView]:
-    """The views of a list that somebody sees: their own, and those that others share with them."""
+def of(user: User, path: str, reads: Reads = lambda _: True) -> SimpleLazyObject[list[SavedView]]:
+    """The views of a list that somebody sees: their own, and those that others share with them.
+
+    Read where they are shown: an open list that asks again shows only its rows.
+    """
+    return SimpleLazyObject(partial(_read, user, path, reads))
+
+
+def _read(user: User, path: str, reads: Reads) -> list[SavedView]:
     seen = Q(owner=user) | Q(shared=True)
     found = SavedView.objects.filter(seen, path=path).order_by("name", "pk")[:MOST]
     return [view for view in found if view.owner_id == user.pk or reads(QueryDict(view.query))]

@@ -1,5 +1,5 @@
 -- Changes whenever pages may have: in all of it, in what belongs to no run, in what is asked of
--- people, and with every beat of a lease. Written rows are counted by table, and besides, what comes
+-- people, with every beat of a lease, and with those runs that may have stalled. Written rows are counted by table, and besides, what comes
 -- with time alone (leases that ran out, workers that fell silent, deadlines near and past, runs that
 -- are due and for how long, who stands in for somebody, who looks at a request, the hour of the
 -- chart). PostgreSQL counts rows late, so the newest audit entries are looked at, too.
@@ -103,5 +103,11 @@ SELECT
         SELECT concat_ws('.', max(renewed_at), max(progress_at))
         FROM runs_lease
         WHERE expires_at IS NOT NULL
-    ) AS beats
+    ) AS beats,
+    (
+        SELECT md5(string_agg(concat_ws(' ', run_id, fence, progress_at), ' ' ORDER BY run_id))
+        FROM runs_lease
+        WHERE expires_at IS NOT NULL
+        AND (progress_at < clock_timestamp() - %(stall_after)s) IS NOT FALSE
+    ) AS still
 FROM newest, counted, waiting, ending, house, due, looks

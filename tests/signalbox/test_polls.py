@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -159,17 +160,45 @@ def held(run: Run, **since: float) -> None:
     )
 
 
-@pytest.mark.parametrize("page", ["overview", "runs:list"])
-def test_lists_of_runs_follow_the_beats_of_all_leases(ada: Client, page: str) -> None:
-    """They say when a lease ends, what its holder does, and that no step has moved."""
+def test_the_list_of_runs_follows_the_beats_of_all_leases(ada: Client) -> None:
+    """It says when a lease ends and what its holder does."""
     run = make.parked(Park.CRASH_LOOP)
     held(run, seconds=9)
-    region = Region(ada, reverse(page)).settle()
+    region = Region(ada, reverse("runs:list")).settle()
     assert region.poll() == 304
     assert region.asked == 1
     held(run, seconds=1)
     region.poll()
     assert region.asked > 1
+
+
+def test_the_overview_is_not_made_anew_for_a_lease_that_goes_on(ada: Client) -> None:
+    run = make.running()
+    held(run, seconds=9)
+    region = Region(ada, reverse("overview")).settle()
+    held(run, seconds=1)
+    assert region.poll() == 304
+    assert region.asked == 1
+
+
+@pytest.mark.parametrize("goes_on", [False, True], ids=["stalls", "goes on"])
+def test_the_overview_tells_that_a_run_stalls_and_that_it_goes_on(
+    ada: Client, settings, goes_on: bool
+) -> None:
+    """By time alone, and by nothing but the beat of a lease."""
+    run = make.running("A run that rests")
+    held(run, minutes=1)
+    run.attempts.update(started_at=make.ago(minutes=9))
+    short, long = timedelta(seconds=30), timedelta(minutes=5)
+    settings.RUNS_STALL_AFTER = short if goes_on else long
+    region = Region(ada, reverse("overview")).settle()
+    assert ("A run that rests" in region.whole()) is goes_on
+    if goes_on:
+        held(run, seconds=1)
+    else:
+        settings.RUNS_STALL_AFTER = short  # as if that much time had passed
+    assert region.poll() == 200
+    assert ("A run that rests" in region.answer.text) is not goes_on
 
 
 def test_what_shows_no_lease_follows_none(ada: Client) -> None:

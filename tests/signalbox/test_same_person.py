@@ -37,11 +37,20 @@ def test_other_groups_whose_transactions_have_the_same_sum_change_it(client: Cli
     assert of(client) != before
 
 
+@pytest.mark.django_db(transaction=True)
+def test_another_name_of_a_group_changes_it(client: Client) -> None:
+    client.force_login(person("Ben", "finance"))
+    before = of(client)
+    Group.objects.filter(name="finance").update(name="legal")
+    assert of(client) != before
+
+
 def of(client: Client) -> tuple[str, ...]:
     session = client.session
-    row = stamps.ask("same_person", session=session.session_key, user=session["_auth_user_id"])
-    assert row is not None
-    return row
+    users = [int(session["_auth_user_id"])]
+    rows = stamps.ask("same_person", sessions=[session.session_key], users=users)
+    assert rows is not None
+    return rows[0]
 
 
 def xmins(user: User) -> list[int]:

@@ -20,22 +20,22 @@ from runs import visible
 from runs.listing import pages as listing
 from runs.models import Run
 from runs.status import Park, Status
-from signalbox import sharing, stamps, views
+from signalbox import looks, sharing, stamps, views
 from tests.support import polling, scenes
 from tests.support import standing as make
 from tests.support.people import person
 from tests.support.polling import Region, flush
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SHARED = 3
-"""Queries: the stamp of the page, that of what is asked of people, and who sits there."""
+SHARED = 2
+"""Queries: the stamps, and who sits there."""
 PATHS = stamps.ALL_RUNS
-USUALLY = sharing.SECONDS
+USUALLY = looks.SECONDS
 
 
 @pytest.fixture(autouse=True)
 def remembered(settings, monkeypatch) -> Iterator[None]:
-    monkeypatch.setattr(sharing, "SECONDS", 60)
+    monkeypatch.setattr(looks, "SECONDS", 60)
     with polling.remembered(settings, monkeypatch):
         yield
 
@@ -102,7 +102,7 @@ def test_that_nothing_on_it_has_changed_is_shared_too(run: Run, path: str) -> No
 
 @pytest.mark.parametrize("path", PATHS)
 def test_after_its_time_an_answer_is_made_anew(run: Run, path: str, monkeypatch) -> None:
-    monkeypatch.setattr(sharing, "SECONDS", 0)
+    monkeypatch.setattr(looks, "SECONDS", 0)
     ada, eve = two(path)
     change(run)
     ada.poll()
@@ -311,7 +311,7 @@ def test_who_signs_in_after_somebody_else_in_one_browser_gets_their_own(run: Run
 @pytest.mark.parametrize("path", PATHS)
 def test_people_who_are_said_to_see_the_same_are_told_the_same(run: Run, path, monkeypatch) -> None:
     """Of everybody: whoever has the same sight gets the same answer, made for themselves."""
-    monkeypatch.setattr(sharing, "find", lambda request, poll: None)
+    monkeypatch.setattr(sharing, "find", lambda request, poll, now: None)
     started = person("Mia", groups.APPROVER)
     make.run("Of Mia", by=started)
     scenes.question(make.run("Asked", status=Status.WAITING), scenes.Clock(hours=1), "t", 0)

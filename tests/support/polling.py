@@ -20,7 +20,7 @@ def remembered(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     backend = "django.core.cache.backends.locmem.LocMemCache"
     known = {
         name: settings.CACHES[name] | {"BACKEND": backend, "LOCATION": f"test-{name}"}
-        for name in ("polls", "told")
+        for name in ("polls", "told", "looks")
     }
     settings.CACHES = settings.CACHES | known
     monkeypatch.setattr(stamps, "FRESH", 0)
@@ -40,14 +40,20 @@ class Region:
     def __init__(self, client: Client, url: str) -> None:
         self.client, self.url, self.etag = client, url, ""
         self.asked = 0
+        self.questions = ""
 
     def poll(self, **headers: str) -> int:
         headers = {"HX-Request": "true", "If-None-Match": self.etag} | headers
         with CaptureQueriesContext(connection) as seen:
             self.answer = self.client.get(self.url, headers=headers)
         self.asked = len(seen)
+        self.questions = "\n".join(each["sql"] for each in seen.captured_queries)
         self.etag = self.answer.headers.get("ETag", self.etag)
         return self.answer.status_code
+
+    def whole(self) -> str:
+        """What it shows now, though it has not changed."""
+        return self.client.get(self.url, headers={"HX-Request": "true"}).text
 
     def settle(self) -> Region:
         """Ask until the answer is remembered."""
@@ -65,4 +71,4 @@ def flush() -> None:
 
 def forget_what_is_shared() -> None:
     """As if its time was over."""
-    forget("told")
+    forget("told", "looks")
