@@ -42,7 +42,9 @@ def reader(request: HttpRequest, permission: str = SEE) -> User:
 def answer(request: HttpRequest, page: str, part: str, context: dict[str, object]) -> HttpResponse:
     """The page, or its part called `part` where that is what is asked for."""
     fragment = request.headers.get("HX-Request") == "true"
-    response = render(request, f"{page}#{part}" if fragment else page, context)
+    response = render(
+        request, f"{page}#{part}" if fragment else page, context | {"fragment": fragment}
+    )
     if fragment:
         # Relative times go on in the browser: that a minute has passed is no news.
         told = _AGES.sub(b"", response.content)

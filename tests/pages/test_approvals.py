@@ -288,6 +288,8 @@ def test_buttons_switch_off_when_somebody_else_has_decided(look, ben, eve, asked
     expect(button(page, "Reject…")).to_be_disabled()
     expect(button(page, "Approve €600.00")).to_have_count(0)
     expect(page.locator("#announce")).to_contain_text("Rejected by Eve")
+    expect(page.locator(".head").get_by_text("Rejected", exact=True)).to_be_visible()
+    expect(page).to_have_title(re.compile(" · Rejected · Signalbox$"))
     expect(page.get_by_label("Comment")).to_have_value("I am still typing")
     page.get_by_role("link", name="Show how it stands").click()
     expect(page.get_by_text("Eve rejected this")).to_be_visible()

@@ -245,6 +245,7 @@ def test_a_run_page_shows_what_happens_while_it_is_open(page, ada) -> None:
     Run.objects.filter(pk=run.pk).update(status=Status.SUCCEEDED, ended_at=make.ago(seconds=1))
     page.evaluate("htmx.trigger(document.getElementById('run'), 'live')")
     expect(page.get_by_text("Succeeded", exact=True)).to_be_visible()
+    expect(page).to_have_title("Digest · Succeeded · Signalbox")
 
 
 @pytest.mark.parametrize("width", [WIDTHS["phone"], NARROWEST])
