@@ -35,7 +35,12 @@ ACTS = (
     "ledger.settle_effect",
 )
 """Who has one of these without SEE_ALL sees their own entries."""
-PAGES = {"run": "runs:run", "request": "approvals:review", "effect": "ledger:effect"}
+PAGES = {
+    "run": "runs:run",
+    "request": "approvals:review",
+    "effect": "ledger:effect",
+    "operation": "runs:operation",
+}
 """Kind of target to the address of its page."""
 LISTS = {"stop": "ledger:stops"}
 """Kind of target to the address of a page about all of its kind."""
@@ -59,6 +64,7 @@ KINDS = {
     "hook": _("webhook"),
     "log": _("log"),
     "message": _("message"),
+    "operation": _("operation"),
     "person": _("person"),
     "policy": _("policy"),
     "request": _("request"),

@@ -10,6 +10,7 @@ from approvals import queries as approvals
 from audit.ports import Target
 from ledger.models import Effect
 from runs import visible
+from runs.operations import progress
 
 Named = Iterable[tuple[object, str]]
 """Ids and names."""
@@ -42,6 +43,12 @@ def _effects(ids: Collection[str], user: User) -> Named:
     return shown.values_list("uid", "tool")
 
 
+def _operations(ids: Collection[str], user: User) -> Named:
+    if not user.has_perm("runs.view_operation"):
+        return ()
+    return progress.names(_uuids(ids))
+
+
 def _people(ids: Collection[str], user: User) -> Named:
     if not user.has_perm("audit.view_entry"):
         return ()
@@ -53,6 +60,7 @@ KINDS: dict[str, Callable[[Collection[str], User], Named]] = {
     "run": _runs,
     "request": _requests,
     "effect": _effects,
+    "operation": _operations,
     "person": _people,
 }
 

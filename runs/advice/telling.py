@@ -92,7 +92,7 @@ def _detail(run: Run, key: str) -> Phrase:
             _("An error may pass by itself, so the run is tried again {at}."), at=run.due_at
         )
     if key == "failed" and (run.error_class or run.error):
-        return phrase(stop.told(run.error_class, run.error), ".")
+        return phrase(stop.told(run.error_class, run.error).removesuffix("."), ".")
     return phrase(wrong)
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts import speech
 from accounts.models import User
@@ -103,6 +104,19 @@ def one(operation_id: UUID) -> Progress:
     if operation is None:
         raise errors.NoSuchOperation
     return of([operation])[0]
+
+
+def names(ids: Iterable[UUID]) -> list[tuple[UUID, str]]:
+    """What these operations are called, such as "Cancel 4 runs". One query."""
+    found = Operation.objects.filter(pk__in=list(ids)).annotate(total=Count("items"))
+    return [
+        (
+            key,
+            ngettext("%(verb)s %(count)s run", "%(verb)s %(count)s runs", total)
+            % {"verb": KINDS[kind].verb, "count": total},
+        )
+        for key, kind, total in found.values_list("pk", "kind", "total")
+    ]
 
 
 def items(operation: Operation, user: User, *, outcome: str, after: int, limit: int) -> list[Shown]:

@@ -19,6 +19,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from django.db.models import Count, Q
+from django.utils.translation import gettext_noop as noop
 
 from accounts import errors as people
 from accounts.actors import Actor
@@ -162,7 +163,7 @@ class _Part:
             return
         was, now = footing.words(self.item.footing), footing.words(stands)
         if was == now:
-            raise errors.StateChanged("Somebody else has taken it up since it was chosen.")
+            raise errors.StateChanged(noop("A worker has taken it up since it was chosen."))
         raise errors.StateChanged(f"It was “{was}” when it was chosen, and is “{now}” now.")
 
     def done(self) -> None:

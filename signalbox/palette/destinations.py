@@ -93,6 +93,14 @@ DESTINATIONS = (
         icon="settings",
     ),
     Destination(label=_("Theme: light or dark"), route="me", part="#theme", icon="settings"),
+    Destination(label=_("Language and time zone"), route="me", icon="settings"),
+    Destination(label=_("Passkeys and password"), route="me", part="#ways", icon="fingerprint"),
+    Destination(
+        label=_("Where you are signed in: end sessions"),
+        route="me",
+        part="#where",
+        icon="sign-out",
+    ),
     Destination(
         label=_("Mails about approvals"),
         route="approvals:notices",

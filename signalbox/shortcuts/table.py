@@ -53,7 +53,7 @@ LISTS = Group(
 )
 RUN = Group(
     title=_("On a run"),
-    keys=(Key(keys=("1\N{EN DASH}5",), does=_("Open its first to fifth tab")),),
+    keys=(Key(keys=("1\N{EN DASH}8",), does=_("Open its first to eighth tab")),),
 )
 REQUEST = Group(
     title=_("On a request for approval"),

@@ -15,6 +15,7 @@ from audit import seal, trail
 from audit.forms import GROUPS
 from audit.models import Entry
 from audit.verbs import VERBS
+from tests.runs.operations.hands import order
 from tests.support import standing as make
 from tests.support.people import person
 from tests.support.web import html_of, link, text_of
@@ -201,11 +202,12 @@ def test_every_verb_is_offered_as_a_filter():
 
 def test_an_entry_leads_to_what_it_is_about(as_cy, cy):
     one = str(uuid.uuid4())
-    for kind in ("run", "request", "effect", "stop", "person"):
+    for kind in ("run", "request", "effect", "operation", "stop", "person"):
         record_of(cy, target=(kind, one))
     html = html_of(as_cy.get("/audit/"))
-    for address in (f"/runs/{one}/", f"/approvals/{one}/", f"/ledger/{one}/", "/ledger/stops/"):
-        assert f'href="{address}"' in html
+    for place in ("runs", "runs/operations", "approvals", "ledger"):
+        assert f'href="/{place}/{one}/"' in html
+    assert 'href="/ledger/stops/"' in html
 
 
 def test_entries_are_found_by_their_text_and_between_two_moments(client, db):
@@ -237,6 +239,15 @@ def test_an_entry_names_what_it_is_about_as_far_as_its_reader_may_see_it(client,
     assert f"Cy person {cy.pk}" in text
     client.force_login(person("Otto", "operator"))
     assert "Refund order 7" not in text_of(client.get("/audit/"))
+
+
+def test_an_order_for_many_runs_is_called_by_what_it_did_to_how_many(client, db):
+    ada = person("Ada")
+    made = order(ada, [make.run("one"), make.run("two")])
+    client.force_login(person("Cy"))
+    response = client.get("/audit/")
+    assert f"Cancel 2 runs operation {str(made.pk)[-8:]}" in text_of(response)
+    assert client.get(link(response, r'href="([^"]+)">Cancel 2 runs')).status_code == 200
 
 
 def test_what_entries_are_about_costs_the_same_however_many(as_cy, cy):

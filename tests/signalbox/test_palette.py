@@ -24,6 +24,11 @@ def test_a_page_is_found_by_the_beginnings_of_its_words() -> None:
     assert labels(ada, "edger") == []
 
 
+@pytest.mark.parametrize("word", ["theme", "language", "time zone", "passkey", "password", "sess"])
+def test_settings_are_found_by_what_is_set_there(word) -> None:
+    assert len(labels(person("Dee"), word)) == 1
+
+
 def test_nobody_is_offered_what_they_may_not_open() -> None:
     ben, dee = person("Ben"), person("Dee")
     assert "Start a run" in labels(person("Ada"), "start")

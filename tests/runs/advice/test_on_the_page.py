@@ -181,6 +181,12 @@ def words(notice: Any) -> str:
     return "".join("<time>" if piece.at else piece.text for piece in notice.text)
 
 
+def test_an_error_that_is_a_sentence_ends_with_one_full_stop(client) -> None:
+    client.force_login(person("Rut"))
+    run = make.run(status=Status.FAILED, error_class="LookupError", error="There is no order 7.")
+    assert words(told(client, run, "failed")).startswith("LookupError: There is no order 7. C")
+
+
 def test_every_advice_has_a_run_that_shows_it() -> None:
     assert set(MADE) | NO_NEWS == set(ADVICES)
 

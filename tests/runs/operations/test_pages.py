@@ -94,6 +94,14 @@ def test_nothing_to_do_is_said_without_a_form(client, ada) -> None:
     assert "<textarea" not in page
     assert "No run is chosen" in text_of(client.get(f"{NEW}?kind=cancel"))
     assert "No run is chosen" in text_of(client.get(f"{NEW}?kind=cancel&pick=x&pick={uuid4()}"))
+    assert "Nothing will happen" in text_of(client.get(f"{NEW}?kind=cancel"))
+
+
+def test_that_no_run_meets_the_filters_any_more_is_not_called_a_missing_choice(client, ada) -> None:
+    make.run("over", status=Status.SUCCEEDED)
+    text = text_of(client.get(f"{NEW}?kind=resume&all=1&attention=1"))
+    assert "No run meets the filters any more" in text
+    assert "No run is chosen" not in text
 
 
 @pytest.mark.parametrize("query", ["", "?kind=delete", "?pick=x"])

@@ -107,13 +107,13 @@ def test_a_run_that_has_changed_is_left_alone_and_says_how(ada) -> None:
     assert Entry.objects.filter(verb="run.cancel_refused", allowed=False).count() == 2
 
 
-def test_a_run_that_somebody_else_took_up_is_not_forced(ada) -> None:
+def test_a_run_that_a_worker_took_up_is_not_forced(ada) -> None:
     run = make.stuck()
     made = order(ada, [run], "resume")
     Lease.objects.filter(pk=run.pk).update(fence=2)
     work.work()
     assert outcomes(made) == ["skipped"]
-    assert reasons(made) == ["Somebody else has taken it up since it was chosen."]
+    assert reasons(made) == ["A worker has taken it up since it was chosen."]
 
 
 def test_a_run_whose_worker_is_alive_after_all_is_not_forced(ada) -> None:
