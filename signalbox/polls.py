@@ -58,14 +58,14 @@ class Unchanged:
         self, request: HttpRequest, poll: str, now: Stamps, stamp: str
     ) -> tuple[HttpResponse, str]:
         """The answer of the view, and the stamp that was read before anything on it was."""
-        found = sharing.look(request, now)
+        found = sharing.inquire(request, now)
         if found is None:
             return self.get_response(request), stamp
-        person, look = found
-        with known.person(sharing.known(person)), look.asks_once():
+        person, inquiry = found
+        with known.person(sharing.known(person)), inquiry.asks_once():
             response = self.get_response(request)
-        sharing.keep(request, response, poll=poll, person=person, look=look)
-        return response, look.stamps.of(request.path)
+        sharing.keep(request, response, poll=poll, person=person, inquiry=inquiry)
+        return response, inquiry.stamps.of(request.path)
 
 
 def _is_poll(request: HttpRequest) -> bool:

@@ -141,16 +141,16 @@ CACHES = {
         "LOCATION": "told",
         "OPTIONS": {"MAX_ENTRIES": 200},
     },
-    "looks": {
+    "inquiries": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "LOCATION": "looks",
+        "LOCATION": "inquiries",
         "OPTIONS": {"MAX_ENTRIES": 500},
     },
 }
 """In the database, so that attempts to sign in and used codes count for all processes together.
 What pages have been told on a poll is remembered by each process alone: see `signalbox.polls`.
 Whole answers are some 50 KB each, and few of them at a time: see `signalbox.sharing`; what the
-database has said of them: see `signalbox.looks`."""
+database has said of them: see `signalbox.inquiries`."""
 
 BROKER_URL = env.str("BROKER_URL", default="")
 """Empty: the embedded Valkey of STATE_DIR. The broker is a doorbell: it may lose or repeat."""

@@ -2,9 +2,9 @@
 
 1. A view says what of the reader its answer depends on: their *sight* (`runs.visible.sight`). Two
    people with the same sight are told the same at the same address.
-2. The answer to a poll is given to everybody with the same sight while the look goes on in which it
-   was made: see `signalbox.looks`. Pages as they are opened, and what belongs to one run, never
-   come from here.
+2. The answer to a poll is given to everybody with the same sight while the inquiry goes on in which
+   it was made: see `signalbox.inquiries`. Pages as they are opened, and what belongs to one run,
+   never come from here.
 3. Before that, the database is asked whether the browser is still signed in and its person may what
    they might (sql/same_person.sql), of the very rows from which that was read. Whatever has changed
    there, or in what is asked of people, lets the view run. It is asked for all browsers that lately
@@ -24,8 +24,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 
 from accounts.models import User
 from runs import visible
-from signalbox import looks, stamps
-from signalbox.looks import Look
+from signalbox import inquiries, stamps
+from signalbox.inquiries import Inquiry
 from signalbox.stamps import Stamps
 
 REMEMBERED = 300
@@ -69,33 +69,33 @@ class Reader:
 
 
 def find(request: HttpRequest, poll: str, now: Stamps) -> tuple[HttpResponse, str] | None:
-    """What somebody who sees the same was told in this look, and the stamp of that.
+    """What somebody who sees the same was told in this inquiry, and the stamp of that.
 
     `poll`: the key of this one. `now`: the stamps as they are.
     """
     reader: Reader | None = caches["polls"].get(f"reader-{poll}")
     if reader is None:
         return None
-    look = looks.current(now)
-    told: Told | None = caches["told"].get(_place(request, reader.sight, look))
+    inquiry = inquiries.current(now)
+    told: Told | None = caches["told"].get(_place(request, reader.sight, inquiry))
     if told is None or who(request, now, reader.person.id) != reader.person:
         return None
-    stamp = look.stamps.of(request.path)
+    stamp = inquiry.stamps.of(request.path)
     if request.headers.get("If-None-Match") == told.etag:
         return HttpResponseNotModified(headers={"ETag": told.etag}), stamp
     return (told.whole, stamp) if told.whole else None
 
 
-def look(request: HttpRequest, now: Stamps) -> tuple[Person, Look] | None:
-    """Who sits at this browser, before their answer is made, and the look in which it is.
+def inquire(request: HttpRequest, now: Stamps) -> tuple[Person, Inquiry] | None:
+    """Who sits at this browser, before their answer is made, and the inquiry in which it is.
 
-    None if nobody shares answers there, or what they may has changed since the look began.
+    None if nobody shares answers there, or what they may has changed since the inquiry began.
     """
     user_id: int | None = caches["polls"].get(_browser(request))
     if request.path not in stamps.ALL_RUNS or user_id is None:
         return None
     person = who(request, now, user_id)
-    found = looks.current(now)
+    found = inquiries.current(now)
     return (person, found) if person and found.knows(person.id, person.rows) else None
 
 
@@ -129,7 +129,7 @@ def _people() -> dict[tuple[str, int], str]:
 
 def known(person: Person) -> User | None:
     """They themselves with what they may, if they were read while the database had the same."""
-    rows, user = caches["looks"].get(f"who-{person.id}") or ("", None)
+    rows, user = caches["inquiries"].get(f"who-{person.id}") or ("", None)
     return user if rows == person.rows else None
 
 
@@ -145,28 +145,28 @@ def meet(request: HttpRequest) -> str:
 
 
 def keep(
-    request: HttpRequest, response: HttpResponse, *, poll: str, person: Person, look: Look
+    request: HttpRequest, response: HttpResponse, *, poll: str, person: Person, inquiry: Inquiry
 ) -> None:
     """Let others have this answer. `person`: who was found to sit there before it was made."""
     sight = meet(request)
     if request.user.pk != person.id or response.cookies:
         return
-    caches["looks"].set(f"who-{person.id}", (person.rows, request.user), REMEMBERED)
+    caches["inquiries"].set(f"who-{person.id}", (person.rows, request.user), REMEMBERED)
     if not sight:
         return
     whole = response if response.status_code == HTTPStatus.OK else None
     told = Told(etag=response["ETag"], whole=whole)
     caches["polls"].set(f"reader-{poll}", Reader(person=person, sight=sight), REMEMBERED)
-    caches["told"].set(_place(request, sight, look), told, look.left)
+    caches["told"].set(_place(request, sight, inquiry), told, inquiry.left)
 
 
 def _browser(request: HttpRequest) -> str:
     return f"browser-{_hash(request.COOKIES.get(settings.SESSION_COOKIE_NAME, ''))}"
 
 
-def _place(request: HttpRequest, sight: str, look: Look) -> str:
+def _place(request: HttpRequest, sight: str, inquiry: Inquiry) -> str:
     said = (request.headers.get(name, "") for name in NAMES)
-    return _hash(look.name, sight, request.get_full_path(), *said)
+    return _hash(inquiry.name, sight, request.get_full_path(), *said)
 
 
 def _hash(*said: str) -> str:

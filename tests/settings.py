@@ -38,6 +38,6 @@ from signalbox.settings import *  # noqa: E402, F403  (only now does the environ
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 """Fast; that real ones are slow is tested against signalbox.settings."""
 
-for _name in ("polls", "told", "looks"):
+for _name in ("polls", "told", "inquiries"):
     CACHES[_name] |= {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}  # noqa: F405
 """Tests change what pages show within a second, and in transactions that never end."""

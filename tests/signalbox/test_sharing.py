@@ -20,7 +20,7 @@ from runs import visible
 from runs.listing import pages as listing
 from runs.models import Run
 from runs.status import Park, Status
-from signalbox import looks, sharing, stamps, views
+from signalbox import inquiries, sharing, stamps, views
 from tests.support import polling, scenes
 from tests.support import standing as make
 from tests.support.people import person
@@ -30,12 +30,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SHARED = 2
 """Queries: the stamps, and who sits there."""
 PATHS = stamps.ALL_RUNS
-USUALLY = looks.SECONDS
+USUALLY = inquiries.SECONDS
 
 
 @pytest.fixture(autouse=True)
 def remembered(settings, monkeypatch) -> Iterator[None]:
-    monkeypatch.setattr(looks, "SECONDS", 60)
+    monkeypatch.setattr(inquiries, "SECONDS", 60)
     with polling.remembered(settings, monkeypatch):
         yield
 
@@ -102,7 +102,7 @@ def test_that_nothing_on_it_has_changed_is_shared_too(run: Run, path: str) -> No
 
 @pytest.mark.parametrize("path", PATHS)
 def test_after_its_time_an_answer_is_made_anew(run: Run, path: str, monkeypatch) -> None:
-    monkeypatch.setattr(looks, "SECONDS", 0)
+    monkeypatch.setattr(inquiries, "SECONDS", 0)
     ada, eve = two(path)
     change(run)
     ada.poll()

@@ -20,7 +20,7 @@ def remembered(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     backend = "django.core.cache.backends.locmem.LocMemCache"
     known = {
         name: settings.CACHES[name] | {"BACKEND": backend, "LOCATION": f"test-{name}"}
-        for name in ("polls", "told", "looks")
+        for name in ("polls", "told", "inquiries")
     }
     settings.CACHES = settings.CACHES | known
     monkeypatch.setattr(stamps, "FRESH", 0)
@@ -71,4 +71,4 @@ def flush() -> None:
 
 def forget_what_is_shared() -> None:
     """As if its time was over."""
-    forget("told", "looks")
+    forget("told", "inquiries")

@@ -1,12 +1,13 @@
-"""Looks: for some seconds the database is asked nothing twice for the lists that are open.
+"""Inquiries: for some seconds the database is asked nothing twice for the lists that are open.
 
-1. A look begins with the poll of a list and lasts SECONDS. What is asked while lists are made for
-   polls is asked once in it: the same statement with the same values has the same answer, whoever
-   asks. On whom an answer depends stands in the question, as the condition of what they may see.
-2. What is made in a look is remembered with the stamps that were read before it began, so that
+1. An inquiry begins with the poll of a list and lasts SECONDS. What is asked while lists are made
+   for polls is asked once in it: the same statement with the same values has the same answer,
+   whoever asks. On whom an answer depends stands in the question, as the condition of what they may
+   see.
+2. What is made in an inquiry is remembered with the stamps that were read before it began, so that
    whatever was written meanwhile lets it be made anew.
-3. Who may something else than when they first asked in a look gets nothing from it, and when what
-   is asked of people changes, another look begins.
+3. Who may something else than when they first asked in an inquiry gets nothing from it, and when
+   what is asked of people changes, another inquiry begins.
 4. Only what reads is answered from here, and nobody gets the very object that another has.
 """
 
@@ -38,7 +39,7 @@ _ACTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Inquiry:
     name: str
     stamps: Stamps
     """As they were before it began."""
@@ -51,13 +52,13 @@ class Look:
         return max(self.until - time.monotonic(), 0.0)
 
     def knows(self, person: int, rows: str) -> bool:
-        """Whether this person is still who they were when they first asked in this look."""
-        first: object = caches["looks"].get_or_set(f"{self.name}-{person}", rows, SECONDS)
+        """Whether this person is still who they were when they first asked in this inquiry."""
+        first: object = caches["inquiries"].get_or_set(f"{self.name}-{person}", rows, SECONDS)
         return first == rows
 
     @contextmanager
     def asks_once(self) -> Iterator[None]:
-        """Within, this thread asks the database only what nobody has asked in this look."""
+        """Within, this thread asks the database only what nobody has asked in this inquiry."""
         here: Any = connections[DEFAULT_DB_ALIAS]
         real = here.cursor
         here.cursor = lambda *args, **kwargs: _Cursor(real(*args, **kwargs), self)
@@ -67,13 +68,13 @@ class Look:
             del here.cursor
 
 
-def current(stamps: Stamps) -> Look:
+def current(stamps: Stamps) -> Inquiry:
     """The one that goes on, or another that begins now. `stamps`: read before."""
-    look: Look | None = caches["looks"].get(CURRENT)
-    if look is None or not look.left or look.stamps.asked != stamps.asked:
-        look = Look(name=uuid4().hex, stamps=stamps, until=time.monotonic() + SECONDS)
-        caches["looks"].set(CURRENT, look, SECONDS)
-    return look
+    inquiry: Inquiry | None = caches["inquiries"].get(CURRENT)
+    if inquiry is None or not inquiry.left or inquiry.stamps.asked != stamps.asked:
+        inquiry = Inquiry(name=uuid4().hex, stamps=stamps, until=time.monotonic() + SECONDS)
+        caches["inquiries"].set(CURRENT, inquiry, SECONDS)
+    return inquiry
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +84,23 @@ class _Answer:
 
 
 class _Cursor:
-    """A cursor that asks the database only for what is not known in its look."""
+    """A cursor that asks the database only for what is not known in its inquiry."""
 
-    def __init__(self, cursor: Any, look: Look) -> None:
-        self._cursor, self._look = cursor, look
+    def __init__(self, cursor: Any, inquiry: Inquiry) -> None:
+        self._cursor, self._inquiry = cursor, inquiry
         self._known: _Answer | None = None
         self._rows: Iterator[tuple[Any, ...]] = iter(())
 
     def execute(self, sql: object, params: object = None) -> object:
         question = self._question(sql, params)
-        self._known = caches["looks"].get(question) if question else None
+        self._known = caches["inquiries"].get(question) if question else None
         if self._known is None:
             done = self._cursor.execute(sql, params)
             if not question:
                 return done
             columns = [tuple(each) for each in self._cursor.description]
             self._known = _Answer(self._cursor.fetchall(), columns)
-            caches["looks"].set(question, self._known, self._look.left)
+            caches["inquiries"].set(question, self._known, self._inquiry.left)
         self._rows = iter(self._known.rows)
         return None
 
@@ -108,7 +109,7 @@ class _Cursor:
         if not isinstance(sql, str) or not _READS.match(sql) or _ACTS.search(sql):
             return ""
         try:
-            said = pickle.dumps((self._look.name, sql, params))
+            said = pickle.dumps((self._inquiry.name, sql, params))
         except (pickle.PicklingError, TypeError, AttributeError):
             return ""
         return hashlib.sha256(said).hexdigest()

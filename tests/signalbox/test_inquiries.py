@@ -1,4 +1,4 @@
-"""Looks: nothing is asked twice for open lists, and nobody learns by that what another may see."""
+"""Inquiries: nothing is asked twice for open lists, and so nobody learns what another may see."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from accounts.models import User
 from approvals.models import Request
 from runs.models import Run
 from runs.status import Park, Status
-from signalbox import looks, sharing, stamps
+from signalbox import inquiries, sharing, stamps
 from tests.support import polling, scenes
 from tests.support import standing as make
 from tests.support.people import person
@@ -30,7 +30,7 @@ OF_ALL = ('FROM "effects" WHERE "effects"."status"', "SELECT clock_timestamp()")
 
 @pytest.fixture(autouse=True)
 def remembered(settings, monkeypatch) -> Iterator[None]:
-    monkeypatch.setattr(looks, "SECONDS", 60.0)
+    monkeypatch.setattr(inquiries, "SECONDS", 60.0)
     with polling.remembered(settings, monkeypatch):
         yield
 
@@ -83,7 +83,7 @@ def test_one_list_asks_nothing_that_the_other_has_asked(run: Run) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_what_is_made_in_a_look_does_not_stand_for_what_came_after_it_began(
+def test_what_is_made_in_an_inquiry_does_not_stand_for_what_came_after_it_began(
     run: Run, path: str
 ) -> None:
     ada, cy = opened(path, person("Ada"), person("Cy"))
@@ -92,7 +92,7 @@ def test_what_is_made_in_a_look_does_not_stand_for_what_came_after_it_began(
     change(run, "Later still")
     assert cy.poll() == 200
     assert "As it is" in cy.answer.text
-    polling.forget_what_is_shared()  # the look is over
+    polling.forget_what_is_shared()  # the inquiry is over
     assert cy.poll() == 200
     assert "Later still" in cy.answer.text
 
@@ -108,7 +108,7 @@ def test_a_page_as_it_is_opened_asks_everything(run: Run) -> None:
     assert all(part in asked for part in OF_ALL)
 
 
-def test_a_new_question_begins_another_look(run: Run) -> None:
+def test_a_new_question_begins_another_inquiry(run: Run) -> None:
     ada, cy = opened("/", person("Ada"), person("Cy"))
     change(run)
     ada.poll()
@@ -141,7 +141,7 @@ def test_browsers_that_ask_no_more_are_not_looked_up(run: Run, monkeypatch) -> N
 
 
 def test_who_is_the_same_in_the_database_is_not_read_again(run: Run, monkeypatch) -> None:
-    monkeypatch.setattr(looks, "SECONDS", 0.0)
+    monkeypatch.setattr(inquiries, "SECONDS", 0.0)
     (ada,) = opened("/runs/", person("Ada"))
     for title, reads in (("Once", True), ("Twice", False)):
         change(run, title)
@@ -154,7 +154,7 @@ def test_who_is_the_same_in_the_database_is_not_read_again(run: Run, monkeypatch
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_nobody_learns_from_a_look_of_the_runs_of_others(path: str) -> None:
+def test_nobody_learns_from_an_inquiry_of_the_runs_of_others(path: str) -> None:
     mia, max_ = person("Mia", groups.APPROVER), person("Max", groups.APPROVER)
     runs = {each: make.parked(Park.CRASH_LOOP, f"Of {each}", by=each) for each in (mia, max_)}
     every = opened(path, person("Ada"), mia, max_)
@@ -188,7 +188,7 @@ LOSSES = (loses_the_group, group_loses_the_right, may_not_sign_in)
 def test_who_has_asked_and_may_not_see_it_any_more_is_told_nothing(
     run: Run, loss, monkeypatch
 ) -> None:
-    """In the same look, though PostgreSQL has not counted it and the audit log does not tell."""
+    """In the same inquiry, before PostgreSQL has counted it, and not told in the audit log."""
     eve = person("Eve", groups.OPERATOR)
     (listed,) = opened("/runs/", eve)
     overview = Region(listed.client, "/").settle()
@@ -204,7 +204,7 @@ def test_who_has_asked_and_may_not_see_it_any_more_is_told_nothing(
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.__name__)
 def test_nor_is_somebody_who_was_read_before_they_lost_it(run: Run, loss, monkeypatch) -> None:
-    monkeypatch.setattr(looks, "SECONDS", 0.0)
+    monkeypatch.setattr(inquiries, "SECONDS", 0.0)
     eve = person("Eve", groups.OPERATOR)
     (listed,) = opened("/runs/", eve)
     change(run)
@@ -225,10 +225,10 @@ def ask(sql: str, params: Any = None) -> object:
 
 
 @pytest.fixture
-def look() -> looks.Look:
+def inquiry() -> inquiries.Inquiry:
     now = stamps.now()
     assert now is not None
-    return looks.current(now)
+    return inquiries.current(now)
 
 
 @pytest.mark.parametrize(
@@ -242,8 +242,8 @@ def look() -> looks.Look:
         ("WITH a AS (UPDATE runs_run SET title = 'x' RETURNING 1) SELECT random()", True),
     ],
 )
-def test_what_reads_is_asked_once_and_what_acts_each_time(run: Run, look, sql, anew) -> None:
-    with look.asks_once():
+def test_what_reads_is_asked_once_and_what_acts_each_time(run: Run, inquiry, sql, anew) -> None:
+    with inquiry.asks_once():
         try:
             connection.set_autocommit(False)
             assert (ask(sql) != ask(sql)) is anew
@@ -253,22 +253,22 @@ def test_what_reads_is_asked_once_and_what_acts_each_time(run: Run, look, sql, a
     assert ask("SELECT random()") != ask("SELECT random()")
 
 
-def test_other_values_are_another_question(look) -> None:
-    with look.asks_once():
+def test_other_values_are_another_question(inquiry) -> None:
+    with inquiry.asks_once():
         for value in ("1", "2", 1, 2, None):
             assert ask("SELECT %s", [value]) == value
 
 
-def test_nobody_gets_the_very_object_that_another_has(look) -> None:
-    with look.asks_once():
+def test_nobody_gets_the_very_object_that_another_has(inquiry) -> None:
+    with inquiry.asks_once():
         first, again = (ask("SELECT ARRAY['finance']") for _ in range(2))
         assert isinstance(first, list)
         first.append("legal")
         assert again == ask("SELECT ARRAY['finance']") == ["finance"]
 
 
-def test_an_answer_is_read_as_the_database_gives_it(look) -> None:
-    with look.asks_once():
+def test_an_answer_is_read_as_the_database_gives_it(inquiry) -> None:
+    with inquiry.asks_once():
         for _ in range(2):
             with connection.cursor() as cursor:
                 cursor.execute("SELECT n AS number FROM generate_series(1, 5) AS n")
