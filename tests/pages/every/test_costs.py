@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -102,3 +104,23 @@ def test_every_page_asks_the_same_of_few_and_of_many(world: World) -> None:
     many = costs(world)
     differ = {name: (few[name], many[name]) for name in few if many[name] != few[name]}
     assert not differ, differ
+
+
+POLL = {"HX-Request": "true"}
+LIVE = re.compile(r'data-live="\d+" hx-get="([^"]+)"')
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_poll_is_answered_with_a_token(world: World) -> None:
+    """It is another one each time, and would make each answer a new one."""
+    found = []
+    for one in LOOKED_AT:
+        reader = Client()
+        reader.force_login(world.people[one.who])
+        page = reader.get(one.address(world)).content.decode()
+        found += [
+            f"{one}: {address}"
+            for address in map(html.unescape, LIVE.findall(page))
+            if b"csrfmiddlewaretoken" in reader.get(address, headers=POLL).content
+        ]
+    assert not found, found
