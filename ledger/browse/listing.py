@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count as Counted
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.models import User
 from ledger import status
@@ -59,6 +59,8 @@ class Listing:
     """The effects that meet some filters and that somebody may see."""
 
     scope: Scope
+    _newest: list[list[Effect]] = field(default_factory=list, init=False, compare=False)
+    """Once it has been read."""
 
     @classmethod
     def of(cls, filters: Filters, user: User) -> Listing:
@@ -77,13 +79,19 @@ class Listing:
 
         `after` is the last row of the page before, `before` the first row of the page after.
         """
-        found = self.scope.effects().select_related("run")
+        found = self.scope.likely().select_related("run")
         if before is not None:
             newer = found.filter(_newer(before)).order_by("created_at", "uid")
-            return list(newer[:limit])[::-1]
+            return self._first(newer, limit)[::-1]
         if after is not None:
             found = found.filter(_older(after))
-        return list(found.order_by("-created_at", "-uid")[:limit])
+        return self._first(found.order_by("-created_at", "-uid"), limit)
+
+    def newest(self) -> list[Effect]:
+        """The first page, and one more if there is more: read once, to be shown and counted."""
+        if not self._newest:
+            self._newest.append(self.page(limit=search.PAGE + 1))
+        return self._newest[0]
 
     def newer_than(self, place: Place, *, most: int) -> int:
         """How many have come since, up to `most`. In order, so that no more is looked at."""
@@ -100,20 +108,38 @@ class Listing:
             return {state: Count(found.get(state, 0)) for state in status.Status.values}
         if self.scope.breadth is Breadth.EVERYTHING:
             return {state: self.in_state(state).count() for state in status.Status.values}
-        return self._newest() if self.scope.breadth is Breadth.IN_ORDER else {}
+        return self._upto_most() if self.scope.breadth is Breadth.IN_ORDER else {}
 
     def count(self) -> Count:
         return Count.upto(self.scope.effects().values("pk")[: MOST + 1].count())
 
     def _on_one_page(self) -> dict[str, Count]:
         """Of what one page has room for; empty where there is more."""
-        newest = self.scope.effects().order_by("-created_at", "-uid")
-        counted = Counter(newest.values_list("status", flat=True)[: search.PAGE + 1])
+        counted = Counter(each.status for each in self.newest())
         if counted.total() > search.PAGE:
             return {}
         return {state: Count(counted[state]) for state in status.Status.values}
 
-    def _newest(self) -> dict[str, Count]:
+    def _first(self, likely: QuerySet[Effect], limit: int) -> list[Effect]:
+        """The first of these that are shown to who asks.
+
+        Where the database has to sort them, it would find that out of all of them. So it is asked
+        about as many as are wanted, and about eight times as many more while these do not do.
+        """
+        if not self.scope.shown:
+            return list(likely[:limit])
+        found: dict[str, Effect] = {}
+        start, size = 0, limit
+        while len(found) < limit:
+            part = list(likely.values_list("pk", flat=True)[start : start + size])
+            shown = likely.filter(self.scope.shown, pk__in=part)
+            found |= {effect.pk: effect for effect in shown}
+            if len(part) < size:
+                break
+            start, size = start + size, size * 8
+        return list(found.values())[:limit]
+
+    def _upto_most(self) -> dict[str, Count]:
         """Of the newest MOST; what is in doubt has an index of its own and is counted beyond."""
         newest = self.scope.effects().order_by("-created_at", "-uid").values_list("status")
         counted = Counter(state for (state,) in newest[: MOST + 1])

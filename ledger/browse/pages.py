@@ -24,7 +24,6 @@ from runs.status import State
 
 SEE = "ledger.view_effect"
 EXPORT = "ledger.export_effect"
-SIZE = 50
 EVERY = 10
 """Seconds between two looks at what may change."""
 MOST_NEW = 99
@@ -129,12 +128,15 @@ def _asked(query: QueryDict, form: FilterForm, user: User) -> Page:
 
 
 def _page(query: QueryDict, found: Listing, after: Place | None, before: Place | None) -> Page:
-    effects = found.page(after=after, before=before, limit=SIZE + 1)
-    more = len(effects) > SIZE
-    if before is not None:
-        rows, newer, older = effects[-SIZE:], more, True
+    if after or before:
+        effects = found.page(after=after, before=before, limit=search.PAGE + 1)
     else:
-        rows, newer, older = effects[:SIZE], after is not None, more
+        effects = found.newest()
+    more = len(effects) > search.PAGE
+    if before is not None:
+        rows, newer, older = effects[-search.PAGE :], more, True
+    else:
+        rows, newer, older = effects[: search.PAGE], after is not None, more
     if not rows:
         return Page()
     first, last = Place.of(rows[0]), Place.of(rows[-1])

@@ -57,8 +57,8 @@ class Breadth(Enum):
     """Only what has an index in the order of the list."""
     MIXED = auto()
     VEILED = auto()
-    """Values that may be hidden from the reader, and nothing else that is rare: how many effects
-    hide them must not be told by what is counted, and what is not."""
+    """Values that may be hidden from the reader: how many effects hide them must not be told by
+    what is counted, and what is not; and it is dear to find out of many that they show them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +66,17 @@ class Scope:
     """What the filters ask for, as it has been found to be asked best."""
 
     where: Q
+    shown: Q
+    """What is asked besides, so that nothing hidden is told: dear to find out."""
     rare: planner.Ids | None = None
     """The only effects that come into question; None: any."""
     breadth: Breadth
 
     def effects(self) -> QuerySet[Effect]:
+        return self.likely().filter(self.shown)
+
+    def likely(self) -> QuerySet[Effect]:
+        """Not asked yet whether they are shown."""
         found = Effect.objects.filter(self.where)
         return found if self.rare is None else found.filter(planner.among("uid", self.rare))
 
@@ -89,14 +95,15 @@ def scope(filters: Filters, user: User) -> Scope:
     for side in sides:
         if side is not rarest or not side.exact:
             where &= side.where
+    shown = Q()
     for side in sides:
-        where &= side.shown
+        shown &= side.shown
     breadth = Breadth.IN_ORDER if plain else Breadth.EVERYTHING
     if sides or seen:
         breadth = Breadth.MIXED
-    if any(side.shown for side in sides) and all(side.shown for side, _ in looked):
+    if shown:
         breadth = Breadth.VEILED
-    return Scope(where=where, rare=rare, breadth=breadth)
+    return Scope(where=where, shown=shown, rare=rare, breadth=breadth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +119,7 @@ class _Side:
     expected: int = 0
     """Effects that the planner expects to meet it; 0: it has not been asked."""
     shown: Q = field(default_factory=Q)
-    """What is asked besides, and last, so that finding it tells its reader nothing hidden."""
+    """What is asked besides: see `Scope`."""
 
     def look(self) -> planner.Ids | None:
         """The ids; None if there are more than MOST."""

@@ -10,7 +10,7 @@ from audit import canonical
 from ledger.browse import search
 from ledger.browse.conditions import read
 from ledger.browse.filters import Filters
-from ledger.browse.listing import Listing
+from ledger.browse.listing import Listing, Place
 from ledger.models import Effect
 from runs import web
 from runs.models import Run
@@ -225,3 +225,26 @@ def test_runs_are_found_in_the_same_way(waiting_run, rule, client, ada, given, t
     for reader, seen in ((person("Cy"), shown), (ada, 1)):
         client.force_login(reader)
         assert (address in html_of(client.get(reverse("runs:list"), {"q": typed}))) is bool(seen)
+
+
+@pytest.mark.usefixtures("either_way")
+def test_what_is_shown_is_found_behind_many_that_hide_it(waiting_run, monkeypatch) -> None:
+    """Page by page, in both directions: whether an effect is shown is asked of a part of them."""
+    monkeypatch.setattr(search, "PAGE", 2)
+    ben = person("Ben")
+    run = waiting_run(started_by=ben)
+    shown = []
+    for number in range(60):
+        is_shown = number in (3, 4, 30, 31, 57)
+        one = effect(run, {"note" if is_shown else "password": "zebra", "n": number})
+        shown += [one.pk] if is_shown else []
+    listing = Listing.of(filters(text="zebra"), ben)
+    assert [each.pk for each in listing.page()] == shown[::-1]
+    pages, after = [], None
+    while page := listing.page(after=after, limit=2):
+        pages.append([each.pk for each in page])
+        after = Place.of(page[-1])
+    assert pages == [shown[:2:-1], shown[2:0:-1], shown[:1]]
+    (last,) = listing.page(after=after and Place.of(Effect.objects.get(pk=shown[1])), limit=2)
+    assert [each.pk for each in listing.page(before=Place.of(last), limit=2)] == shown[2:0:-1]
+    assert listing.counts() == {}

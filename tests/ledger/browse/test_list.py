@@ -93,7 +93,7 @@ def test_an_empty_list_says_what_that_means(as_ada, query, words):
 
 
 def test_pages_by_key_lead_there_and_back(as_ada, monkeypatch):
-    monkeypatch.setattr("ledger.browse.pages.SIZE", 2)
+    monkeypatch.setattr("ledger.browse.search.PAGE", 2)
     for number in range(5):
         effect(provider_ref=f"re_{number}")
     seen, address = [], "/ledger/?q=re_"
