@@ -107,6 +107,7 @@ def who(request: HttpRequest, now: Stamps, user_id: int) -> Person | None:
 
 
 def _rows(browser: tuple[str, int]) -> str | None:
+    _asking.pop(browser, None)  # so that the first is the one that has not asked for longest
     _asking[browser] = time.monotonic()
     known: dict[tuple[str, int], str] = caches["polls"].get("people") or {}
     if browser not in known:

@@ -128,16 +128,19 @@ def test_browsers_that_asked_lately_are_looked_up_together(run: Run, monkeypatch
     assert "As it is" in eve.answer.text
 
 
-def test_browsers_that_ask_no_more_are_not_looked_up(run: Run, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("limit", "value"), [("LATELY", 0.0), ("MOST", 1)], ids=["ask no more", "are too many"]
+)
+def test_the_browsers_that_are_looked_up_do_not_gather(
+    run: Run, limit: str, value: float, monkeypatch
+) -> None:
     ada, eve = opened("/runs/", person("Ada"), person("Eve", groups.OPERATOR))
-    monkeypatch.setattr(sharing, "LATELY", 0.0)
-    change(run)
-    ada.poll()
-    eve.poll()
-    assert len(sharing._asking) <= 2
-    monkeypatch.setattr(sharing, "MOST", 0)
-    sharing._people()
-    assert not sharing._asking
+    monkeypatch.setattr(sharing, limit, value)
+    for number, region in enumerate((ada, eve, ada)):
+        change(run, f"Changed {number} times")
+        assert region.poll() in (200, 304)
+    assert len(sharing._asking) <= 1
+    assert all(user == User.objects.get(first_name="Ada").pk for _, user in sharing._asking)
 
 
 def test_who_is_the_same_in_the_database_is_not_read_again(run: Run, monkeypatch) -> None:

@@ -408,3 +408,18 @@ def test_since_when_a_list_goes_is_counted_by_the_database(client, ada) -> None:
     make.run("old", created_at=make.ago(hours=2))
     make.run("new", created_at=make.ago(minutes=30))
     assert titles(client.get("/runs/?since=1h")) == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("who", "query", "limited"),
+    [("Ada", "", False), ("Ada", "?q=refund", True), ("Ben", "", True)],
+    ids=["all of them", "a search", "some of them"],
+)
+def test_what_may_have_to_be_looked_for_is_given_up_if_that_takes_long(
+    client, who, query, limited
+) -> None:
+    """The newest of all runs are where their index begins."""
+    client.force_login(person(who))
+    with CaptureQueriesContext(connection) as seen:
+        assert client.get(f"/runs/{query}").status_code == 200
+    assert any("statement_timeout" in each["sql"] for each in seen.captured_queries) is limited
