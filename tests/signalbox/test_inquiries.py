@@ -129,18 +129,21 @@ def test_browsers_that_asked_lately_are_looked_up_together(run: Run, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("limit", "value"), [("LATELY", 0.0), ("MOST", 1)], ids=["ask no more", "are too many"]
+    ("limit", "value", "kept"),
+    [("LATELY", 0.0, 0), ("MOST", 1, 1)],
+    ids=["ask no more", "are too many"],
 )
 def test_the_browsers_that_are_looked_up_do_not_gather(
-    run: Run, limit: str, value: float, monkeypatch
+    run: Run, limit: str, value: float, kept: int, monkeypatch
 ) -> None:
-    ada, eve = opened("/runs/", person("Ada"), person("Eve", groups.OPERATOR))
+    """The one that asks is the last to be left out."""
+    people = person("Ada"), person("Eve", groups.OPERATOR)
+    regions = opened("/runs/", *people)
     monkeypatch.setattr(sharing, limit, value)
-    for number, region in enumerate((ada, eve, ada)):
-        change(run, f"Changed {number} times")
-        assert region.poll() in (200, 304)
-    assert len(sharing._asking) <= 1
-    assert all(user == User.objects.get(first_name="Ada").pk for _, user in sharing._asking)
+    for turn in range(4):
+        change(run, f"Changed {turn} times")
+        assert regions[turn % 2].poll() in (200, 304)
+        assert [user for _, user in sharing._asking] == [people[turn % 2].pk][:kept]
 
 
 def test_who_is_the_same_in_the_database_is_not_read_again(run: Run, monkeypatch) -> None:
