@@ -53,7 +53,7 @@ class Detail:
     state: State
     gate: Gate
     sentence: str
-    """The policy in words: "1 of finance, not the requester"."""
+    """The policy in words: "1 of finance, not who started the run"."""
     lapse: str
     """What happens after the deadline: "then the agent is told that it expired"."""
     deadline: datetime

@@ -261,7 +261,7 @@ class Gate:
 
     @property
     def sentence(self) -> str:
-        """Such as "2 of finance, not the requester"."""
+        """Such as "2 of finance, not who started the run"."""
         first = self._barred
         if first:
             return _("{n} of {asked}, not {first}", n=self.quorum, asked=self.asked, first=first)
@@ -269,7 +269,7 @@ class Gate:
 
     @property
     def terms(self) -> str:
-        """The same where the groups are named beside it: "2 people, not the requester".
+        """The same where the groups are named beside it: "2 people, not who started the run".
 
         Empty where any one of them may decide.
         """
@@ -283,7 +283,7 @@ class Gate:
     @property
     def _barred(self) -> str:
         """The first of those who may not decide; empty: everybody may."""
-        named = {Excluded.REQUESTER: _("the requester"), Excluded.EDITOR: _("who edits it")}
+        named = {Excluded.REQUESTER: _("who started the run"), Excluded.EDITOR: _("who edits it")}
         named[Excluded.HANDS] = _("who sent the run on")
         return next((named[each] for each in Excluded if each in self.excluded), "")
 

@@ -283,9 +283,10 @@ def _progress(request: HttpRequest, review: Review) -> HttpResponse:
     what they would decide is not what they see, they are switched off with a word why."""
     seen = request.GET.get("seen", "")
     shut = seen.startswith(Status.PENDING) and review.detail.request.status != Status.PENDING
-    context = _context(request, review) | {"fragment": True, "shut": shut}
+    changed = bool(seen) and seen != review.stamp
+    context = _context(request, review) | {"fragment": True, "shut": shut, "changed": changed}
     response = render(request, "approvals/review.html#progress", context)
-    if seen and seen != review.stamp:
+    if changed:
         response["HX-Trigger"] = json.dumps({"announce": _news(review)})
     patch_vary_headers(response, ["HX-Request"])
     return response

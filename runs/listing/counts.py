@@ -98,7 +98,7 @@ def _with(given: Sequence[Any], status: str) -> Iterator[Any]:  # Any: whatever 
 def _attention() -> State:
     return State(
         value="attention",
-        label=gettext("need attention"),
+        label=gettext("need an operator"),
         tone="warn",
         icon="triangle",
         sentence=gettext("Stuck, stalled, parked, or with an effect in doubt."),
@@ -121,5 +121,5 @@ def _label(state: State, count: Count) -> str:
     if state.value != "attention":
         return f"{count} {speech.inside(state.label)}"
     if count.number == 1:
-        return gettext("1 needs attention")
-    return pgettext("runs", "%(count)s need attention") % {"count": count}
+        return gettext("1 needs an operator")
+    return pgettext("runs", "%(count)s need an operator") % {"count": count}

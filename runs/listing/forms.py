@@ -93,7 +93,7 @@ class FilterForm(forms.Form):
     ended_from = MomentField(label=_("Ended from"), required=False)
     ended_until = MomentField(label=_("Ended before"), required=False)
     attention = forms.BooleanField(
-        label=_("Needs attention"), required=False, widget=forms.HiddenInput
+        label=_("Needs an operator"), required=False, widget=forms.HiddenInput
     )
     col = forms.MultipleChoiceField(
         label=_("Columns"),

@@ -40,7 +40,7 @@ DESTINATIONS = (
     Destination(label=_("Audit"), route="audit:list", icon="eye", permission="audit.view_entry"),
     Destination(label=_("Start a run"), route="runs:new", icon="plus", permission="runs.start_run"),
     Destination(
-        label=_("Runs that need attention"),
+        label=_("Runs that need an operator"),
         route="runs:list",
         part="?attention=1",
         icon="triangle",

@@ -31,9 +31,9 @@ def test_the_inbox_shows_what_needs_me_the_nearest_deadline_first(as_ben, asked)
 def test_a_row_says_once_who_is_asked(as_ben, asked, rule):
     person("Eve", "finance", "approver")
     asked(refund())
-    assert "<small>not the requester</small>" in html_of(as_ben.get("/approvals/"))
+    assert "<small>not who started the run</small>" in html_of(as_ben.get("/approvals/"))
     rule(quorum=2)
-    assert "<small>2 people, not the requester</small>" in html_of(as_ben.get("/approvals/"))
+    assert "<small>2 people, not who started the run</small>" in html_of(as_ben.get("/approvals/"))
 
 
 def test_a_near_deadline_is_marked_and_a_far_one_is_not(as_ben, asked):

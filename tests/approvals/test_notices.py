@@ -105,7 +105,7 @@ def test_a_mail_names_the_request_the_agent_and_the_deadline_and_no_value(ben, a
     for part in (text, html):
         assert request.title in part
         assert "refund_desk" in part
-        assert "1 of finance, not the requester" in part
+        assert "1 of finance, not who started the run" in part
         assert "(Asia/Kolkata)" in part
         assert "DE00" not in part
     assert letter.subject == "[Signalbox] Waits for you: Refund order 7?"

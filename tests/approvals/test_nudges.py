@@ -115,7 +115,7 @@ def test_each_step_lets_one_more_group_have_a_say_and_decides_nothing(
     (entry,) = entries(request, "request.escalated")
     assert (entry.actor_label, entry.data["group"]) == ("escalation", "leads")
     assert queries.waiting_for(lou) == queries.waiting_for(ben) == 1
-    assert details.of(request.pk, lou).sentence == "1 of finance or leads, not the requester"
+    assert details.of(request.pk, lou).sentence == "1 of finance or leads, not who started the run"
     age(request, timedelta(minutes=10))
     assert sweep.sweep() == 1
     assert now(request).joined == ["leads", "board"]

@@ -75,7 +75,7 @@ def test_then_and_now_together_are_the_stricter_of_both():
         assert (gate.four_eyes, gate.quorum, gate.comment_required_to_reject) == (True, 3, True)
         assert gate.reauthenticate_within == timedelta(minutes=4)
     assert policy.together(then, now).answers == {"approve": 1}
-    assert policy.together(then, now).sentence == "3 of a and b, not the requester"
+    assert policy.together(then, now).sentence == "3 of a and b, not who started the run"
 
 
 @pytest.mark.parametrize(

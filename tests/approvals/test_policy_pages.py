@@ -237,11 +237,11 @@ def tiers(settings):
 
 def test_the_dry_run_says_which_policy_holds_why_and_who_could_decide(as_rut, ben, tiers):
     text = tried(as_rut, tool="payments.refund", args='{"amount_cents": 60000}')
-    assert "Needs 2 of legal, not the requester" in text
+    assert "Needs 2 of legal, not who started the run" in text
     assert "args.amount_cents is more than 50000" in text
     assert "Nobody can decide" in text
     text = tried(as_rut, tool="payments.refund", args='{"amount_cents": 500}', requester=ben.email)
-    assert "Needs 1 of finance, not the requester" in text
+    assert "Needs 1 of finance, not who started the run" in text
     assert "Could approve Rut" in text
     assert "Could not Ben: started the run" in text
 

@@ -148,14 +148,14 @@ def test_people_who_are_named_decide_whatever_groups_they_are_in():
     assert admitted(gate) == {
         each for each in admitted(together(Policy(name="p", people=PEOPLE))) if "ben" in each[1]
     }
-    assert gate.sentence == "1 of ben@example.com, not the requester"
+    assert gate.sentence == "1 of ben@example.com, not who started the run"
 
 
 @pytest.mark.parametrize(
     ("policy", "sentence"),
     [
-        (Policy(name="p", group="a", quorum=2), "2 of a, not the requester"),
-        (Policy(name="p", group="a", groups=("b",)), "1 of a or b, not the requester"),
+        (Policy(name="p", group="a", quorum=2), "2 of a, not who started the run"),
+        (Policy(name="p", group="a", groups=("b",)), "1 of a or b, not who started the run"),
         (Policy(name="p", group="a", four_eyes=False), "1 of a"),
         (Policy(name="p", group="a", excluded=()), "1 of a"),
         (Policy(name="p", group="a", excluded=("editor",)), "1 of a, not who edits it"),
@@ -167,7 +167,7 @@ def test_a_policy_in_words(policy, sentence):
 
 def test_two_policies_in_words():
     one, other = Policy(name="p", group="a", groups=("b",)), Policy(name="q", group="c")
-    assert together(one, other).sentence == "1 of (a or b) and c, not the requester"
+    assert together(one, other).sentence == "1 of (a or b) and c, not who started the run"
 
 
 # --- the summary ----------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ def test_the_review_page_has_everything_that_a_decision_needs(waiting_run, ben, 
     assert shown.question.title == "Refund order 8?"
     assert (shown.question.facts, shown.question.why) == ({"Amount": "€120"}, "CFO said so")
     assert (shown.question.tool, shown.question.args) == ("payments.refund", ours()["args"])
-    assert shown.sentence == "2 of finance, not the requester"
+    assert shown.sentence == "2 of finance, not who started the run"
     assert shown.lapse == "then the run goes on without side effects"
     assert (shown.previous, shown.replaced_by) == (first, None)
     assert first.payload["question"] == "Refund order 7?"

@@ -32,7 +32,7 @@ def test_the_page_says_what_will_happen_from_the_arguments(as_ben, asked):
     assert "allows the agent to call payments.refund once, for €600.00" in text
     assert "amount_cents: 60000" in text
     assert "Its own words, unchecked It arrived damaged." in text
-    assert "1 of finance, not the requester" in text
+    assert "1 of finance, not who started the run" in text
     assert "then the agent is told that it expired" in text
     assert "Approve €600.00" in text
 
@@ -214,6 +214,16 @@ def test_the_way_of_a_decision_is_followed_until_it_has_arrived(as_ben, asked):
     assert "The run has gone on with this decision." in html_of(arrived)
 
 
+def test_who_reads_the_audit_log_is_led_from_a_decision_to_its_entries(client, as_ben, asked):
+    request = asked(refund())
+    approve(request, person("Eve", "finance", "approver"))
+    there = f"/audit/?target={request.pk}"
+    assert there not in html_of(as_ben.get(page_of(request)))
+    client.force_login(person("Cy"))
+    assert there in html_of(client.get(page_of(request)))
+    assert "The question was answered." in text_of(client.get(there))
+
+
 def test_a_decision_that_did_not_arrive_says_why(as_ben, asked):
     request = asked(refund())
     approve(request, person("Eve", "finance", "approver"))
@@ -248,7 +258,7 @@ def test_auditors_read_the_policies_in_force(client, ada, ben, settings):
     client.force_login(person("Cy"))
     text = text_of(client.get("/approvals/policies/"))
     assert "1. large agents like refund_*" in text
-    assert "2 of board, not the requester" in text
+    assert "2 of board, not who started the run" in text
     assert "Nobody may decide" in text
     assert "then the run is parked for an operator" in text
     assert "2. default if no other fits every agent" in text

@@ -205,7 +205,7 @@ def test_chips_filter_and_the_address_says_so(page, ada) -> None:
     make.stuck("Close stale tickets")
     make.run("Queued")
     page.goto("/runs/")
-    page.get_by_role("link", name="1 needs attention").click()
+    page.get_by_role("link", name="1 needs an operator").click()
     expect(page).to_have_url(re.compile(r"attention=1"))
     expect(page.get_by_role("row")).to_have_count(2)
     page.get_by_role("link", name="Clear filters").click()

@@ -20,7 +20,7 @@ def labels(user, text: str) -> list[str]:
 def test_a_page_is_found_by_the_beginnings_of_its_words() -> None:
     ada = person("Ada")
     assert labels(ada, "led") == ["Ledger"]
-    assert labels(ada, "ATT run") == ["Runs that need attention"]
+    assert labels(ada, "OPER run") == ["Runs that need an operator"]
     assert labels(ada, "edger") == []
 
 

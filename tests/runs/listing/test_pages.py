@@ -199,7 +199,7 @@ def test_columns_are_shown_where_the_address_asks_for_them(client, ada) -> None:
         ("", "No runs yet"),
         ("?q=nothing&status=failed", "Search: nothing · Status: Failed"),
         ("?q=nothing", "Last 7 days"),
-        ("?attention=1", "Nothing needs attention"),
+        ("?attention=1", "No run needs an operator"),
         ("?attention=1&agent=triage", "No run for these filters"),
         ("?status=nonsense", "These filters cannot be used Status: Select a valid choice."),
         ("?size=7", "The list cannot be shown like this Rows on a page: Select a valid choice."),
@@ -228,13 +228,13 @@ def test_chips_count_what_meets_the_other_filters(client, ada) -> None:
     make.run("Refund 2")
     make.run("Digest", agent="triage")
     shown = chips(client.get("/runs/?q=refund"))
-    assert shown["attention"].label == "1 needs attention"
+    assert shown["attention"].label == "1 needs an operator"
     assert shown["queued"].label == "1 queued"
     assert shown["queued"].url == "?q=refund&status=queued"
     on = chips(client.get("/runs/?status=queued&agent=triage"))
     assert [chip.label for chip in on.values() if chip.on] == ["1 queued"]
     assert on["queued"].url == "?agent=triage"
-    assert on["attention"].label == "0 need attention"
+    assert on["attention"].label == "0 need an operator"
     assert on["attention"].url == "?agent=triage&attention=1"
 
 
