@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count as Counted
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from accounts.models import User
 from ledger import status
@@ -18,6 +18,7 @@ from ledger.browse.filters import Filters
 from ledger.browse.search import Breadth, Scope
 from ledger.models import Effect, EffectAttempt, Incident
 from ledger.status import Status
+from runs import shown
 
 MOST = 10_000
 """Nothing is counted further."""
@@ -82,10 +83,11 @@ class Listing:
         found = self.scope.likely().select_related("run")
         if before is not None:
             newer = found.filter(_newer(before)).order_by("created_at", "uid")
-            return self._first(newer, limit)[::-1]
+            return shown.first(newer, self.scope.shown, limit)[::-1]
         if after is not None:
             found = found.filter(_older(after))
-        return self._first(found.order_by("-created_at", "-uid"), limit)
+        older = found.order_by("-created_at", "-uid")
+        return shown.first(older, self.scope.shown, limit)
 
     def newest(self) -> list[Effect]:
         """The first page, and one more if there is more: read once, to be shown and counted."""
@@ -119,25 +121,6 @@ class Listing:
         if counted.total() > search.PAGE:
             return {}
         return {state: Count(counted[state]) for state in status.Status.values}
-
-    def _first(self, likely: QuerySet[Effect], limit: int) -> list[Effect]:
-        """The first of these that are shown to who asks.
-
-        Where the database has to sort them, it would find that out of all of them. So it is asked
-        about as many as are wanted, and about eight times as many more while these do not do.
-        """
-        if not self.scope.shown:
-            return list(likely[:limit])
-        found: dict[str, Effect] = {}
-        start, size = 0, limit
-        while len(found) < limit:
-            part = list(likely.values_list("pk", flat=True)[start : start + size])
-            shown = likely.filter(self.scope.shown, pk__in=part)
-            found |= {effect.pk: effect for effect in shown}
-            if len(part) < size:
-                break
-            start, size = start + size, size * 8
-        return list(found.values())[:limit]
 
     def _upto_most(self) -> dict[str, Count]:
         """Of the newest MOST; what is in doubt has an index of its own and is counted beyond."""

@@ -59,7 +59,16 @@ class Chip:
 
 
 def chips(scope: Scope, query: QueryDict) -> list[Chip]:
-    """Of the runs that meet the other filters. Two queries."""
+    """Of the runs that meet the other filters. Two queries.
+
+    None where values were looked for that may be hidden from the reader, and one page has no room
+    for what was found: how many hide them must not be told by a number.
+    """
+    if scope.shown:
+        found = scope.page(limit=queries.PAGE + 1)
+        if len(found) > queries.PAGE:
+            return []
+        scope = scope.among(found)
     attention = Count.of(scope.only(queries.attention()))
     return [
         _chip(attention, query, _attention(), "attention", "1"),

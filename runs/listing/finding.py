@@ -62,39 +62,50 @@ class Scope:
     """The runs that the filters ask for, of those that one person may see."""
 
     where: Q
+    shown: Q
+    """What is asked besides, so that nothing hidden is told: dear to find out."""
     seen: QuerySet[Run]
     rare: planner.Ids | None = None
     """The only runs that come into question; None: any."""
 
     def runs(self) -> QuerySet[Run]:
+        return self.likely().filter(self.shown)
+
+    def likely(self) -> QuerySet[Run]:
+        """Not asked yet whether they are shown."""
         found = self.seen.filter(self.where)
         return found if self.rare is None else found.filter(planner.among("id", self.rare))
 
     def only(self, where: Q) -> Scope:
         return replace(self, where=self.where & where)
 
+    def among(self, found: Sequence[Run]) -> Scope:
+        """Those of these runs, which are known to be shown."""
+        these = planner.Ids.of(run.pk for run in found)
+        return replace(self, shown=Q(), rare=these)
+
     def page(
         self, *, after: Place | None = None, before: Place | None = None, limit: int
     ) -> list[Run]:
         """Up to `limit`, newest first, each with its lease; after or before a place in the list."""
-        found = self.runs().select_related("lease", "started_by")
+        found = self.likely().select_related("lease", "started_by")
         if before is not None:
             newer = found.filter(_newer(before)).order_by("created_at", "id")
-            return list(newer[:limit])[::-1]
+            return shown.first(newer, self.shown, limit)[::-1]
         if after is not None:
             found = found.filter(_older(after))
-        return list(found.order_by("-created_at", "-id")[:limit])
+        return shown.first(found.order_by("-created_at", "-id"), self.shown, limit)
 
     def fitting(self, ids: Collection[UUID]) -> set[UUID]:
         """Those of these runs that meet the filters now."""
         return set(self.runs().filter(pk__in=ids).values_list("pk", flat=True))
 
-    def others(self, shown: Sequence[Run], *, down_to: Place | None, most: int) -> int:
-        """How many there are besides those shown, not older than `down_to`; up to `most`."""
+    def others(self, than: Sequence[Run], *, down_to: Place | None, most: int) -> int:
+        """How many there are besides these, not older than `down_to`; up to `most`."""
         found = self.runs()
         if down_to is not None:
             found = found.filter(_newer(down_to))
-        return found.exclude(pk__in=[run.pk for run in shown])[:most].count()
+        return found.exclude(pk__in=[run.pk for run in than])[:most].count()
 
 
 def of(filters: Filters, user: User) -> Scope:
@@ -104,11 +115,11 @@ def of(filters: Filters, user: User) -> Scope:
     where = _plain(filters)
     for side in sides:
         where &= side.where
-    where &= _shown(filters.search.leaves, user)
     looked = (*(side.look() for side in sides), visible.few(user, FEW))
     rare = (found for found in looked if found is not None)
     return Scope(
         where=where,
+        shown=_shown(filters.search.leaves, user),
         seen=visible.to(user),
         rare=min(rare, key=lambda found: found.number, default=None),
     )
