@@ -48,7 +48,7 @@ GIST = ("title", "agent", "scope", "name", "tool", "verdict", "what")
 """Facts that say in a word what an entry is about."""
 THROUGH = {
     "page": _("on a page"),
-    "bulk": _("on a page, as one of many"),
+    "bulk": _("on a page, many at once"),
     "api": _("through the API"),
     "command": _("on the command line"),
     "worker": _("by itself"),

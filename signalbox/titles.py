@@ -10,7 +10,7 @@ from approvals import queries as approvals
 from audit.ports import Target
 from ledger.models import Effect
 from runs import visible
-from runs.operations import progress
+from runs.operations import kinds, progress
 
 Named = Iterable[tuple[object, str]]
 """Ids and names."""
@@ -46,7 +46,8 @@ def _effects(ids: Collection[str], user: User) -> Named:
 def _operations(ids: Collection[str], user: User) -> Named:
     if not user.has_perm("runs.view_operation"):
         return ()
-    return progress.names(_uuids(ids))
+    refused = [(kind.value, str(kind.verb)) for kind in kinds.KINDS.values()]
+    return [*progress.names(_uuids(ids)), *refused]
 
 
 def _people(ids: Collection[str], user: User) -> Named:

@@ -214,7 +214,7 @@ def test_the_way_of_a_decision_is_followed_until_it_has_arrived(as_ben, asked):
     assert "The run has gone on with this decision." in html_of(arrived)
 
 
-def test_who_reads_the_audit_log_is_led_from_a_decision_to_its_entries(client, as_ben, asked):
+def test_who_reads_the_audit_log_is_led_from_a_request_to_its_entries(client, as_ben, asked):
     request = asked(refund())
     approve(request, person("Eve", "finance", "approver"))
     there = f"/audit/?target={request.pk}"

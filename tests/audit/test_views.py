@@ -15,6 +15,7 @@ from audit import seal, trail
 from audit.forms import GROUPS
 from audit.models import Entry
 from audit.verbs import VERBS
+from runs.errors import ReasonMissing
 from tests.runs.operations.hands import order
 from tests.support import standing as make
 from tests.support.people import person
@@ -244,8 +245,11 @@ def test_an_entry_names_what_it_is_about_as_far_as_its_reader_may_see_it(client,
 def test_an_order_for_many_runs_is_called_by_what_it_did_to_how_many(client, db):
     ada = person("Ada")
     made = order(ada, [make.run("one"), make.run("two")])
+    with pytest.raises(ReasonMissing):
+        order(ada, [make.run("three")], "resume", reason=" ")
     client.force_login(person("Cy"))
     response = client.get("/audit/")
+    assert "Force resume operation resume" in text_of(response)
     assert f"Cancel 2 runs operation {str(made.pk)[-8:]}" in text_of(response)
     assert client.get(link(response, r'href="([^"]+)">Cancel 2 runs')).status_code == 200
 
