@@ -65,7 +65,7 @@ def chips(scope: Scope, query: QueryDict) -> list[Chip]:
     for what was found: how many hide them must not be told by a number.
     """
     if scope.shown:
-        found = scope.page(limit=queries.PAGE + 1)
+        found = scope.newest()
         if len(found) > queries.PAGE:
             return []
         scope = scope.among(found)

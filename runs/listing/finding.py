@@ -9,7 +9,7 @@ If none is rare, walking down the list finds a page soon.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -67,6 +67,8 @@ class Scope:
     seen: QuerySet[Run]
     rare: planner.Ids | None = None
     """The only runs that come into question; None: any."""
+    _newest: list[list[Run]] = field(default_factory=list, init=False, compare=False)
+    """Once it has been read."""
 
     def runs(self) -> QuerySet[Run]:
         return self.likely().filter(self.shown)
@@ -77,7 +79,7 @@ class Scope:
         return found if self.rare is None else found.filter(planner.among("id", self.rare))
 
     def only(self, where: Q) -> Scope:
-        return replace(self, where=self.where & where)
+        return replace(self, where=self.where & where) if where else self
 
     def among(self, found: Sequence[Run]) -> Scope:
         """Those of these runs, which are known to be shown."""
@@ -95,6 +97,12 @@ class Scope:
         if after is not None:
             found = found.filter(_older(after))
         return shown.first(found.order_by("-created_at", "-id"), self.shown, limit)
+
+    def newest(self) -> list[Run]:
+        """The first page, and one more if there is more: read once, to be shown and counted."""
+        if not self._newest:
+            self._newest.append(self.page(limit=queries.PAGE + 1))
+        return self._newest[0]
 
     def fitting(self, ids: Collection[UUID]) -> set[UUID]:
         """Those of these runs that meet the filters now."""

@@ -137,7 +137,10 @@ class _Asked:
     def page(self) -> Page:
         """As it is opened."""
         after, before = (Place.read(self.query.get(name, "")) for name in ("after", "before"))
-        found = self.scope.page(after=after, before=before, limit=self.size + 1)
+        if after or before or self.size != queries.PAGE:
+            found = self.scope.page(after=after, before=before, limit=self.size + 1)
+        else:
+            found = self.scope.newest()
         more = len(found) > self.size
         if before is not None:
             runs, newer, older = found[-self.size :], more, True
