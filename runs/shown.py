@@ -40,11 +40,14 @@ def first(likely: QuerySet[M], shown: Q, limit: int) -> list[M]:
     """
     if not shown:
         return list(likely[:limit])
+    rows = likely.model._default_manager.all()
+    rows.query.select_related = likely.query.select_related
     found: dict[object, M] = {}
     start, size = 0, limit
     while len(found) < limit:
         part = list(likely.values_list("pk", flat=True)[start : start + size])
-        found |= {row.pk: row for row in likely.filter(shown, pk__in=part)}
+        of_part = rows.filter(shown, pk__in=part).in_bulk()
+        found |= {pk: of_part[pk] for pk in part if pk in of_part}
         if len(part) < size:
             break
         start, size = start + size, size * 8
