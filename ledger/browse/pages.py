@@ -12,7 +12,7 @@ from django.views.decorators.http import conditional_page, require_safe
 from accounts.models import User
 from accounts.saved import views as saved
 from ledger import shown, status, stops
-from ledger.browse import forms, listing, search
+from ledger.browse import forms, listing, search, sides
 from ledger.browse.forms import FilterForm
 from ledger.browse.listing import Count, Listing, Overlays, Place
 from ledger.errors import SearchTooSlow
@@ -103,7 +103,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "here": request.path,
         "query": here(request.GET).removeprefix("?"),
         "people": User.objects.order_by("email")[: forms.MOST_PEOPLE],
-        "most_parts": search.NEWEST if form.reveals and request.GET.get("q") else 0,
+        "most_parts": sides.NEWEST if form.reveals and request.GET.get("q") else 0,
     }
     return web.answer(request, "ledger/list.html", "counts", context)
 
