@@ -20,6 +20,8 @@ import random
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.utils.translation import gettext_noop as noop
+
 from ledger import status
 from ledger.models import Idempotency
 from ledger.registry import Tool
@@ -147,8 +149,8 @@ def _pointless(found: Found) -> bool:
 
 def _unheard(found: Found) -> str:
     if found.last is status.Outcome.OPEN and not found.mine:
-        return "A call was started, and its worker was lost before it could say how it ended."
-    return "A call was started, and nobody heard how it ended."
+        return noop("A call was started, and its worker was lost before it could say how it ended.")
+    return noop("A call was started, and nobody heard how it ended.")
 
 
 def _why_not_again(found: Found) -> str:

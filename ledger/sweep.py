@@ -11,6 +11,7 @@ import logging
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.utils.translation import gettext_noop as noop
 
 from accounts.actors import Actor
 from ledger import facts, status
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 MOST = 200
 """Effects in one pass."""
-WHY = "A call was started, and its worker was lost before it could say how it ended."
+WHY = noop("A call was started, and its worker was lost before it could say how it ended.")
 
 
 def sweep() -> int:

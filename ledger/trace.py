@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
+from accounts import speech
 from accounts.speech import later as _
 from ledger.drift import states as drifting
 from ledger.models import Drift, Effect, EffectAttempt
@@ -53,7 +54,7 @@ def _called(call: EffectAttempt, instead_of: str) -> Deed:
         title=call.effect.tool,
         state=calls.state(call),
         args=call.effect.args,
-        note=call.error or call.provider_ref,
+        note=speech.shown(call.error) or call.provider_ref,
         url=_url(call.effect),
     )
 

@@ -22,6 +22,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import OperationalError, connection, connections, transaction
+from django.utils.translation import gettext_noop as noop
 from psycopg import errors as pg
 
 from accounts.actors import Actor
@@ -35,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 PATIENCE = 0.5
 """Seconds that a taker waits before it ends whoever blocks an expired lease."""
+TAKEN_OVER = noop("taken over")
+"""The cause that `take_lease.sql` and `take_ended.sql` write where a lease was lost."""
 LONGEST_WAIT = "2s"
 """How long a taker waits at all. A busy machine may take a second to end somebody."""
 

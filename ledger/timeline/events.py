@@ -52,7 +52,7 @@ def _called(call: EffectAttempt) -> Event:
         at=call.started_at,
         state=calls.state(call),
         text=call.effect.tool,
-        note=phrase(call.error or call.provider_ref),
+        note=phrase(speech.shown(call.error) or call.provider_ref),
         length=end - call.started_at if end else None,
         url=url(call.effect),
         kind=KIND,
@@ -64,7 +64,7 @@ def _looked(look: Look) -> Event:
         at=look.at,
         state=ANSWERS[look.answer],
         text=_("%(tool)s: the provider was asked") % {"tool": look.effect.tool},
-        note=phrase(look.error or look.provider_ref),
+        note=phrase(speech.shown(look.error) or look.provider_ref),
         url=url(look.effect),
         kind=KIND,
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.utils import translation
 
-from ledger.models import Effect, HookEvent, Look
+from ledger import sweep
+from ledger.models import Effect, EffectAttempt, HookEvent, Look
 from ledger.timeline import events, spans
 from runs.models import Attempt
 from tests.support import scenes
@@ -77,6 +79,13 @@ def test_what_was_learned_after_a_call_is_told_after_it(run) -> None:
         ("No answer", "payments.refund: the provider was asked"),
         ("Confirmed", "payments.refund: fakepay told by webhook"),
     ]
+
+
+def test_that_nobody_reported_a_call_is_told_in_the_language_of_the_reader(run) -> None:
+    EffectAttempt.objects.filter(effect=unheard(run)).update(error=sweep.WHY)
+    with translation.override("de"):
+        (event,) = events.of(run.pk, since=CLOCK.start, until=None)
+    assert event.note[0].text.startswith("Ein Aufruf wurde begonnen, und sein Worker ging verloren")
 
 
 def test_webhooks_that_say_nothing_of_the_effect_are_left_out(run) -> None:
