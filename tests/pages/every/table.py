@@ -62,7 +62,7 @@ PAGES: tuple[Page, ...] = (
     *page("runs:list", "Ada", query="attention=1"),
     *page("runs:list", "Ada", query="status=succeeded"),
     *page("runs:list", "Ada", query="q=nothing+like+it"),
-    *page("runs:list", "Ada", query="col=owner&col=version&col=attempts&col=ended&size=100"),
+    *page("runs:list", "Ada", query="col=owner&col=version&col=attempts&col=ended&size=75"),
     *page("runs:list", "Ada", query="q=colour:red"),
     *page("runs:list", "Cy"),
     *page("runs:list", "Dee", status=403),

@@ -170,10 +170,10 @@ def test_an_agent_that_is_no_longer_declared_can_still_be_filtered(client, ada) 
 
 def test_filters_are_saved_and_come_back(client, ada) -> None:
     make.run("Refund")
-    response = client.get("/runs/?status=queued&size=100")
+    response = client.get("/runs/?status=queued&size=75")
     saved = {"name": "Mine", "path": "/runs/", "query": response.context["query"]}
     client.post("/me/views/save/", saved)
-    assert SavedView.objects.get().url == "/runs/?status=queued&size=100"
+    assert SavedView.objects.get().url == "/runs/?status=queued&size=75"
     assert "Saved views (1)" in text_of(client.get("/runs/"))
 
 
