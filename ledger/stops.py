@@ -100,7 +100,9 @@ def lift(stop_id: int, *, actor: Actor, reason: str) -> Stop:
                 noop("{person} has lifted this emergency stop already. Nothing has changed."),
                 person=stop.lifted_by,
             )
-        Stop.objects.filter(pk=stop_id).update(lifted_by=actor.label, lifted_at=ClockTimestamp())
+        Stop.objects.filter(pk=stop_id).update(
+            lifted_by=actor.label, lifted_at=ClockTimestamp(), lifted_reason=reasoned
+        )
         controls.wake_parked(Park.EMERGENCY_STOP)
         _record("stop.lifted", stop, actor, reasoned)
         return stop

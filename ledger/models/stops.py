@@ -28,6 +28,7 @@ class Stop(models.Model):
     set_at = models.DateTimeField(db_default=Now())
     lifted_by = models.CharField(max_length=200, blank=True, default="")
     lifted_at = models.DateTimeField(null=True, blank=True)
+    lifted_reason = models.TextField(blank=True, default="")
 
     class Meta:
         default_permissions = ()

@@ -31,7 +31,7 @@ const refresh = (where = "") => {
     if (time.textContent !== words) time.textContent = words;
   }
 };
-setInterval(refresh, 30_000);
+setInterval(refresh, 5_000);
 setInterval(refresh, 1000, "[data-ticks] ");
 document.addEventListener("visibilitychange", () => refresh());
 document.addEventListener("htmx:afterSwap", () => refresh()); // what has not changed comes from the store

@@ -31,7 +31,9 @@ def test_a_stop_is_set_shown_everywhere_and_lifted(as_ada):
     assert as_ada.post(address, {"reason": ""}).status_code == 422
     assert Stop.objects.filter(lifted_at__isnull=True).exists()
     as_ada.post(address, {"reason": "It answers once again."})
-    assert "Nothing is stopped" in text_of(as_ada.get("/ledger/stops/"))
+    page = text_of(as_ada.get("/ledger/stops/"))
+    assert "Nothing is stopped" in page
+    assert "by Ada It answers once again." in page
     again = as_ada.post(address, {"reason": "Once more."})
     assert again.status_code == 409
     assert "Ada has lifted" in text_of(again)
