@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.db.models import Q
 
 from runs import masking
+from runs import shown as finding
 from runs.masking import Cloak
+from runs.models import Run
+from tests.support import standing as make
 from tests.support.documents import NAMES, Place, document, ending, leaves
 
 pytestmark = pytest.mark.django_db
@@ -92,3 +96,21 @@ def test_no_document_is_too_deep():
         deep = [deep]
     cloak = Cloak(paths=frozenset({("pin",)}))
     assert shown({"deep": deep, "text": "[" * 9000 + "]" * 9000}, cloak) == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_no_row_is_missed_because_others_go_while_the_first_are_found(limit) -> None:
+    """It is looked for in parts: before the second, what stood in the first part is gone."""
+    for number in range(8):
+        make.run(f"{number}", agent="shows" if number >= limit else "hides")
+    likely = Run.objects.filter(idempotency_key=None).order_by("title")
+
+    def and_one_goes(execute: Callable[..., object], sql: str, *args: object) -> object:
+        answer = execute(sql, *args)
+        if sql.startswith("SELECT"):
+            Run.objects.filter(title="0").update(idempotency_key="gone")
+        return answer
+
+    with connection.execute_wrapper(and_one_goes):
+        found = finding.first(likely, Q(agent="shows"), limit)
+    assert [run.title for run in found] == [str(limit + number) for number in range(limit)]
