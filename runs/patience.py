@@ -22,11 +22,12 @@ _LIMITS = (
 
 
 @contextmanager
-def patience(too_slow: type[Exception]) -> Iterator[None]:
-    """Raise `too_slow` if one statement within takes longer than SECONDS."""
+def patience(too_slow: type[Exception], seconds: float | None = None) -> Iterator[None]:
+    """Raise `too_slow` if one statement within takes longer: than SECONDS, unless it is said."""
+    most = SECONDS if seconds is None else seconds
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_LIMITS, [f"{SECONDS * 1000:.0f}ms"])
+            cursor.execute(_LIMITS, [f"{most * 1000:.0f}ms"])
             yield
     except OperationalError as exc:
         if not isinstance(exc.__cause__, psycopg.errors.QueryCanceled):

@@ -25,10 +25,13 @@ from ledger.browse.listing import Listing, Place
 from ledger.models import Effect, EffectAttempt, Incident, Look
 from runs import masking
 from runs import ports as upper
+from runs.patience import patience
 
 PERMISSION = "ledger.export_effect"
 UNMASKED = "ledger.export_unmasked_effect"
 PAGE = 500
+PATIENT = 30.0
+"""Seconds that one statement may take, of several for a page."""
 NAME = "ledger-effects"
 ABOUT = "Effects of the ledger, newest first: what was sent, what came back, and who allowed it."
 COLUMNS = (
@@ -55,7 +58,7 @@ class Wanted:
 def export(wanted: Wanted, *, user: User, actor: Actor) -> exports.Export:
     """Hand out the effects that match and that `user` may see.
 
-    Raises NotPermitted, which is recorded, ReasonMissing and NoSigningKey.
+    Raises NotPermitted, which is recorded, ReasonMissing, NoSigningKey and SearchTooSlow.
     """
     if wanted.unmasked and not wanted.reason.strip():
         raise errors.ReasonMissing
@@ -81,11 +84,18 @@ def export(wanted: Wanted, *, user: User, actor: Actor) -> exports.Export:
 
 
 def rows(filters: Filters, user: User, *, unmasked: bool = False) -> Iterator[Mapping[str, object]]:
-    """Each effect as one row, newest first."""
-    listing, after = Listing.of(filters, user).in_state(filters.status), None
-    while page := listing.page(after=after, limit=PAGE):
+    """Each effect as one row, newest first. Raises SearchTooSlow."""
+    with patience(errors.SearchTooSlow, PATIENT):
+        listing = Listing.of(filters, user).in_state(filters.status)
+    after = None
+    while page := _page(listing, after):
         yield from _rows(page, _covers(page, user, unmasked=unmasked))
         after = Place.of(page[-1])
+
+
+def _page(listing: Listing, after: Place | None) -> list[Effect]:
+    with patience(errors.SearchTooSlow, PATIENT):
+        return listing.page(after=after, limit=PAGE)
 
 
 def _covers(page: list[Effect], user: User, *, unmasked: bool) -> Mapping[UUID, Cover]:

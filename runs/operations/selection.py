@@ -16,13 +16,14 @@ from django.utils.translation import gettext as _
 
 from accounts import clock
 from accounts.models import User
-from runs import queries, standing, visible
+from runs import errors, queries, standing, visible
 from runs.listing import addresses, finding, forms
 from runs.listing.forms import FilterForm, On
 from runs.models import Run
 from runs.operations import footing
 from runs.operations.kinds import KINDS, Kind
 from runs.operations.ordering import MOST, MOST_CHOSEN
+from runs.patience import patience
 from runs.queries import Row
 from runs.status import PARKS, Status
 
@@ -55,14 +56,15 @@ class Selection:
 
 def of(asked: QueryDict, kind: Kind, user: User) -> Selection:
     """What the address asks for, of the runs that this person may see. A constant number of
-    queries."""
+    queries. Raises SearchTooSlow."""
     if not asked.get("all"):
         return _picked(asked, kind, user)
     query = filters(asked, user)
     form = FilterForm(query, user=user)
     if not form.is_valid() or not form.used:
         return Selection(kind=kind, wrong=_wrong(form))
-    found = _matching(form, kind, user).page(limit=MOST + 1)
+    with patience(errors.SearchTooSlow):
+        found = _matching(form, kind, user).page(limit=MOST + 1)
     on = list(forms.on(form, query))
     if len(found) > MOST:
         wrong = _("More than %(most)s runs meet these filters. Narrow them first.")
@@ -78,11 +80,13 @@ def _wrong(form: FilterForm) -> str:
 
 
 def matched(asked: QueryDict, kind: Kind, user: User) -> int | None:
-    """How many runs meet the filters now, up to one more than MOST; None if there are none."""
+    """How many runs meet the filters now, up to one more than MOST; None if there are none. Raises
+    SearchTooSlow."""
     form = FilterForm(filters(asked, user), user=user)
     if not asked.get("all") or not form.is_valid():
         return None
-    return _matching(form, kind, user).runs().values("pk")[: MOST + 1].count()
+    with patience(errors.SearchTooSlow):
+        return _matching(form, kind, user).runs().values("pk")[: MOST + 1].count()
 
 
 def filters(asked: QueryDict, user: User) -> QueryDict:

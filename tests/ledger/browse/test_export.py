@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.db import connection
 
 from accounts.actors import Actor
 from accounts.errors import NotPermitted
@@ -22,6 +23,8 @@ from audit.exports import verify_export
 from audit.models import Entry
 from ledger.browse import exporting
 from ledger.browse.filters import Filters
+from ledger.browse.listing import Listing
+from ledger.errors import SearchTooSlow
 from ledger.models import Effect, Incident, Look
 from tests.ledger.browse.test_search import allowed
 from tests.ledger.conftest import make_run
@@ -166,6 +169,20 @@ def test_filters_that_cannot_be_used_export_nothing(as_cy):
         assert "Write conditions such as" in text_of(response)
     response = as_cy.post("/ledger/export/", {"format": "exe"})
     assert response.status_code == 422
+
+
+def test_an_export_that_takes_too_long_is_given_up_in_words(as_cy, monkeypatch):
+    def page(*_: object, **__: object) -> list[Effect]:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(5)")
+        return []
+
+    monkeypatch.setattr(Listing, "page", page)
+    monkeypatch.setattr(exporting, "PATIENT", 0.05)
+    response = as_cy.post("/ledger/export/?q=refund", LINES)
+    assert response.status_code == SearchTooSlow.http_status
+    assert "Name a time, a tool or a run as well" in text_of(response)
+    assert not Entry.objects.filter(verb__startswith="export.").exists()
 
 
 def test_memory_does_not_grow_with_the_number_of_effects(db, monkeypatch):

@@ -10,11 +10,15 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
+from runs import patience
+from runs.errors import SearchTooSlow
+from runs.listing import finding
 from runs.models import Operation, Run
 from runs.operations import work
 from runs.status import Park, Status
@@ -139,6 +143,25 @@ def test_too_many_are_refused_before_anything_is_asked(client, ada, monkeypatch)
     monkeypatch.setattr("runs.operations.selection.MOST", 2)
     page = text_of(client.get(f"{NEW}?kind=cancel&all=1&status=queued"))
     assert "More than 2 runs meet these filters" in page
+
+
+@pytest.mark.parametrize("part", ["page", "runs"])
+def test_a_search_that_takes_too_long_is_given_up_in_words(client, ada, monkeypatch, part) -> None:
+    """Before anything is asked, and when all that is found would be dealt with."""
+    make.run("Refund 1")
+    path = f"{NEW}?kind=cancel&all=1&q=refund"
+    typed = sent(client.get(path), reason="Done twice.")
+
+    def sleep(*_: object, **__: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(5)")
+
+    monkeypatch.setattr(finding.Scope, part, sleep)
+    monkeypatch.setattr(patience, "SECONDS", 0.05)
+    response = client.get(path) if part == "page" else client.post(NEW, typed)
+    assert response.status_code == SearchTooSlow.http_status
+    assert "Name an agent or a time as well" in text_of(response)
+    assert not Operation.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["Ben", "Cy", "Dee"])
