@@ -41,7 +41,7 @@ def reader(user: User) -> Person:
 
 
 def person(user: User) -> Person:
-    """`user` must have been read just now: Django keeps the permissions it has looked up.
+    """`user` must have been read just now: what they may, and their groups, stay with who was read.
 
     The number of queries does not depend on for how many this person stands in.
     """

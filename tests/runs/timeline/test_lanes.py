@@ -134,7 +134,10 @@ def test_the_page_of_a_run_that_rests_stays_the_same_for_a_minute(ada) -> None:
 # --- driven ---------------------------------------------------------------------------------------
 
 
-def test_parallel_branches_of_a_driven_run_end_where_they_ended(start, drive, ada) -> None:
+def test_parallel_branches_of_a_driven_run_end_where_they_ended(
+    start, drive, ada, monkeypatch
+) -> None:
+    monkeypatch.setattr(steps, "SLOW", timedelta.max)
     run = start("parallel")
     drive(run)
     assert tree(run, ada) == [
