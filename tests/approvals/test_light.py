@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from approvals import light
@@ -13,6 +15,13 @@ from tests.support.processes import until
 
 pytestmark = pytest.mark.django_db
 ALL = slice(None)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    """Nor a timer that would end what the next test has read."""
+    yield
+    light.forget()
 
 
 def _read() -> list[Request]:
