@@ -12,7 +12,7 @@ from django.db import connection
 from accounts.models import User
 from runs import statements
 
-MOST = 200
+MOST = 100
 """Rows of one table."""
 
 
@@ -72,10 +72,13 @@ class Statistics:
     """None: nobody decided anything."""
     people: tuple[Count, ...]
     policies: tuple[Count, ...]
+    """Those with the most decisions first, up to MOST of each."""
+    more_people: int
+    more_policies: int
+    """How many are not among them."""
 
 
 def count(filters: Filters) -> Statistics:
-    """Those with the most decisions first, up to MOST of each."""
     sql = statements.read("approvals", "statistics")
     with connection.cursor() as cursor:
         cursor.execute(sql, {name: getattr(filters, name) for name in filters.__slots__})
@@ -91,6 +94,8 @@ def count(filters: Filters) -> Statistics:
         whole=next((_count("", row) for row in whole if row["decisions"]), None),
         people=tuple(_count(labels[row["user_id"]], row) for row in people[:MOST]),
         policies=tuple(_count(row["policy"], row) for row in policies[:MOST]),
+        more_people=len(people[MOST:]),
+        more_policies=len(policies[MOST:]),
     )
 
 

@@ -324,6 +324,17 @@ def test_auditors_read_the_statistics_and_approvers_do_not(client, cy, ben, aske
     assert "How people decide" not in html_of(client.get("/approvals/"))
 
 
+def test_the_statistics_say_how_many_they_leave_out(client, cy, asked, eve, monkeypatch):
+    monkeypatch.setattr(statistics, "MOST", 1)
+    client.force_login(cy)
+    for each in (eve, eve, person("Gus", "finance", "approver")):
+        approve(asked(), each)
+    text = text_of(client.get("/approvals/statistics/"))
+    assert re.search(r"Eve 2 \S+", text)
+    assert "Gus 1" not in text
+    assert text.count("1 more has fewer decisions.") == 1
+
+
 def test_the_statistics_ask_as_often_for_many_as_for_one(
     client, cy, asked, eve, django_assert_max_num_queries
 ):
