@@ -101,8 +101,9 @@ class Listing:
         return newer[:most].count()
 
     def counts(self) -> dict[str, Count]:
-        """How many there are in each state, at least; empty where counting would take long: of
-        filters that many effects meet and that have no index in the order of the list."""
+        """How many there are in each state, at least; empty where counting would take long, of
+        filters that many effects meet and that have no index in the order of the list, or would
+        tell what is hidden."""
         if self.scope.breadth is Breadth.VEILED:
             return self._on_one_page()
         if self.scope.rare is not None:

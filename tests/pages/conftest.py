@@ -18,6 +18,7 @@ from django.test import Client
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
+    Error,
     Page,
     Request,
     Response,
@@ -110,11 +111,20 @@ def _look_before_typing(page: Page) -> None:
     press = page.keyboard.press
 
     def patient(key: str, **options: Any) -> None:
-        while not page.evaluate(ALIVE):
+        while not _is_alive(page):
             page.wait_for_timeout(5)
         press(key, **options)
 
     page.keyboard.press = patient  # type: ignore[method-assign]
+
+
+def _is_alive(page: Page) -> bool:
+    try:
+        return bool(page.evaluate(ALIVE))
+    except Error as error:
+        if "context was destroyed" not in error.message:  # otherwise it is just being left
+            raise
+        return False
 
 
 def _failed(request: Request, complaints: list[str]) -> None:

@@ -20,7 +20,7 @@ from signalbox import inquiries, sharing, stamps
 from tests.support import polling, scenes
 from tests.support import standing as make
 from tests.support.people import person
-from tests.support.polling import Region, flush
+from tests.support.polling import Region, change, flush
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATHS = stamps.ALL_RUNS
@@ -52,11 +52,6 @@ def opened(path: str, *people: User) -> list[Region]:
         region.settle()
     polling.forget_what_is_shared()
     return regions
-
-
-def change(run: Run, title: str = "As it is") -> None:
-    Run.objects.filter(pk=run.pk).update(title=title)
-    flush()
 
 
 # --- what is asked once ---------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from signalbox import inquiries, sharing, stamps, views
 from tests.support import polling, scenes
 from tests.support import standing as make
 from tests.support.people import person
-from tests.support.polling import Region, flush
+from tests.support.polling import Region, change, flush
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SHARED = 2
@@ -70,11 +70,6 @@ def two(path: str, *, first: User | None = None, other: User | None = None) -> t
         region.poll()
     polling.forget_what_is_shared()
     return both
-
-
-def change(run: Run, title: str = "As it is") -> None:
-    Run.objects.filter(pk=run.pk).update(title=title)
-    flush()
 
 
 @pytest.mark.parametrize("path", PATHS)

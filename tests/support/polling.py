@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from runs.models import Run
 from signalbox import stamps
 
 
@@ -67,6 +68,12 @@ def flush() -> None:
     """PostgreSQL counts at once what this connection has written."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_force_next_flush()")
+
+
+def change(run: Run, title: str = "As it is") -> None:
+    """Give a run another title, for all to see."""
+    Run.objects.filter(pk=run.pk).update(title=title)
+    flush()
 
 
 def forget_what_is_shared() -> None:

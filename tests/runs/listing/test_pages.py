@@ -11,6 +11,7 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import SavedView
+from runs import queries
 from runs.listing import counts, finding, forms
 from runs.models import Run
 from runs.status import Park, Status
@@ -243,6 +244,27 @@ def test_a_count_goes_no_further_than_it_says(client, ada, monkeypatch) -> None:
     for _ in range(3):
         make.run()
     assert chips(client.get("/runs/"))["queued"].label == "2+ queued"
+
+
+@pytest.mark.parametrize("few", [False, True], ids=["of many runs", "of few runs"])
+def test_values_that_may_be_hidden_are_counted_where_one_page_has_room(
+    client, ada, monkeypatch, few
+) -> None:
+    """Whoever sees everything gets all counts."""
+    monkeypatch.setattr(finding, "FEW", 10 if few else 0)
+    ben = person("Ben")
+    for status in (Status.QUEUED, Status.QUEUED, Status.WAITING):
+        make.run(by=ben, status=status, input={"how": "small"})
+    make.run(by=ben, input={"how": "large"})
+    client.force_login(ben)
+    labels = {each: chip.label for each, chip in chips(client.get("/runs/?q=how:small")).items()}
+    assert labels["queued"] == "2 queued"
+    assert labels["waiting"] == "1 waiting for approval"
+    monkeypatch.setattr(queries, "PAGE", 2)
+    page = client.get("/runs/?q=how:small")
+    assert (len(page.context["rows"]), chips(page)) == (2, {})
+    client.force_login(ada)
+    assert chips(client.get("/runs/?q=how:small"))["queued"].label == "2 queued"
 
 
 def test_a_count_of_nothing_wears_no_colour(client, ada) -> None:
